@@ -1,0 +1,81 @@
+"""The conjuncts of a join predicate, sorted by what the engine can do with each.
+
+    T.location = H.location                       Equality    hash, or one code per key
+    ABS(A.x - B.x) <= e,  A.x < B.y               Band        a range of values
+    COSINE_SIMILARITY(A.v, B.v) >= 0.9            Similarity  matrix products, then a threshold
+    anything else over two or more streams        Residual    evaluated over candidate rows
+"""
+
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from dovetail.model.expression import Expression, streams_of
+
+
+@dataclass(frozen=True)
+class Equality:
+    """``left = right``: one stream on each side, both of one type; NULL and NaN never match."""
+
+    left: Expression
+    right: Expression
+
+    def __str__(self) -> str:
+        return f"{self.left} = {self.right}"
+
+
+@dataclass(frozen=True)
+class Band:
+    """``low <= left - right <= high`` over int64 or float64; None is unbounded, ``strict`` makes it ``<``.
+
+    With one bound and that bound 0 it is a plain comparison and is made without subtracting.
+    """
+
+    left: Expression
+    right: Expression
+    low: float | int | None
+    high: float | int | None
+    low_strict: bool = False
+    high_strict: bool = False
+
+    def __str__(self) -> str:
+        parts = []
+        if self.low is not None:
+            parts.append(f"{self.low} {'<' if self.low_strict else '<='} ")
+        parts.append(f"{self.left} - {self.right}")
+        if self.high is not None:
+            parts.append(f" {'<' if self.high_strict else '<='} {self.high}")
+        return "".join(parts)
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """``measure(left, right) >= threshold`` over vectors of float64 (``strict``: ``>``)."""
+
+    left: Expression
+    right: Expression
+    measure: OneOf["inner_product", "cosine_similarity"]
+    threshold: float
+    strict: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.measure}({self.left}, {self.right}) {'>' if self.strict else '>='} {self.threshold}"
+
+
+@dataclass(frozen=True)
+class Residual:
+    """Any other boolean expression over two or more streams."""
+
+    expression: Expression
+
+    def __str__(self) -> str:
+        return str(self.expression)
+
+
+Predicate = Equality | Band | Similarity | Residual
+
+
+def predicate_streams(predicate: Predicate) -> frozenset[str]:
+    """The names of the streams a predicate relates."""
+    if isinstance(predicate, Residual):
+        return streams_of(predicate.expression)
+    return streams_of(predicate.left) | streams_of(predicate.right)

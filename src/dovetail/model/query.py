@@ -1,0 +1,58 @@
+"""A bound query: everything the planner needs, nothing left to look up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from dovetail.model.expression import Expression
+from dovetail.model.predicate import Predicate
+from dovetail.model.stream import Stream
+
+How = Literal["inner", "left", "right", "full", "semi", "anti"]
+Late = Literal["drop", "keep", "divert"]
+Algorithm = Literal["hash", "scan", "sorted"]
+
+
+@dataclass(frozen=True)
+class Output:
+    """One column of the result."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class JoinQuery:
+    """Streams in query order (each with its window), the conjuncts between them, the result's columns."""
+
+    streams: tuple[Stream, ...]
+    predicates: tuple[Predicate, ...]
+    filters: tuple[tuple[str, Expression], ...]
+    select: tuple[Output, ...]
+    how: How = "inner"
+    order: Any = "none"
+    late: Late = "drop"
+    budget: Any = None
+    algorithm: Literal["auto"] | Mapping[str, Algorithm] = "auto"
+    plan: Any = "auto"
+    partitions: int | None = None
+
+    def stream(self, name: str) -> Stream:
+        return next(stream for stream in self.streams if stream.name == name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(stream.name for stream in self.streams)
+
+    @property
+    def time_type(self) -> pa.DataType:
+        """Type of ``result_time``: microseconds, with the zone of the first stream's time."""
+        return pa.timestamp("us", tz=self.streams[0].time_type.tz)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of the result: ``result_time``, then the select list."""
+        fields = [pa.field("result_time", self.time_type)]
+        return pa.schema(fields + [pa.field(output.name, output.expression.type) for output in self.select])

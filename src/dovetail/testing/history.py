@@ -1,0 +1,132 @@
+"""Which tuples of a script count, and in which order: watermarks, lateness and idle streams.
+
+With a delay of 2 s, a stream that has shown time 10 has its watermark at 8. In the next batch a
+tuple of time 8 is in time and one of time 7 is late, whatever else that batch brings:
+
+    push 10        watermark 8
+    push 7, 20     7 is late: it is judged by the watermark as it stood before its batch
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.model.query import JoinQuery
+from dovetail.testing.script import Advance, Close, Event, Push, Script, Tick
+
+
+@dataclass(frozen=True)
+class Tuple:
+    """One row of a stream. ``order`` is its place among all tuples: (time, stream position, arrival)."""
+
+    stream: str
+    order: tuple[int, int, int]
+    values: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def time_us(self) -> int:
+        return self.order[0]
+
+
+@dataclass
+class History:
+    """All that a script brought, sorted into what counts, what is late and what has no time."""
+
+    query: JoinQuery
+    tuples: dict[str, list[Tuple]]
+    late: dict[str, list[Tuple]]
+    null_times: dict[str, int]
+    watermarks: dict[str, int | None]
+    heard: dict[str, int | None]
+    idle: set[str] = field(default_factory=set)
+    now_us: int | None = None
+    arrived: int = 0
+
+    @classmethod
+    def of(cls, query: JoinQuery, script: Script) -> "History":
+        """Go through a script from the beginning, up to ``Close`` if it has one."""
+        names = query.names
+        history = cls(
+            query=query,
+            tuples={name: [] for name in names},
+            late={name: [] for name in names},
+            null_times=dict.fromkeys(names, 0),
+            watermarks=dict.fromkeys(names),
+            heard=dict.fromkeys(names),
+        )
+        for event in script:
+            if isinstance(event, Close):
+                break
+            history.take(event)
+        return history
+
+    def take(self, event: Event) -> None:
+        if isinstance(event, Push):
+            self._push(event.batch)
+        elif isinstance(event, Advance):
+            self._hear(event.stream)
+            self._raise(event.stream, event.time_us)
+        elif isinstance(event, Tick):
+            self._tick(event.now_us)
+        self._carry_idle_streams()
+
+    def _push(self, batch: Mapping[str, pa.Table]) -> None:
+        before = dict(self.watermarks)
+        for name in self.query.names:
+            if name in batch and batch[name].num_rows:
+                self._hear(name)
+                self._admit(name, batch[name], before[name])
+
+    def _admit(self, name: str, rows: pa.Table, watermark: int | None) -> None:
+        stream = self.query.stream(name)
+        times = times_us(rows[stream.time])
+        for time_us, values in zip(times, rows.to_pylist(), strict=True):
+            if time_us is None:
+                self.null_times[name] += 1
+                continue
+            self.arrived += 1
+            row = Tuple(name, (time_us, self.query.names.index(name), self.arrived), values)
+            late = watermark is not None and time_us < watermark
+            if late:
+                self.late[name].append(row)
+            if not late or self.query.late == "keep":
+                self.tuples[name].append(row)
+            self._raise(name, time_us - stream.delay_us)
+
+    def _raise(self, name: str, time_us: int) -> None:
+        old = self.watermarks[name]
+        self.watermarks[name] = time_us if old is None else max(old, time_us)
+
+    def _hear(self, name: str) -> None:
+        """The stream said something: silence is measured from the last tick before it."""
+        self.heard[name] = self.now_us
+        self.idle.discard(name)
+
+    def _tick(self, now_us: int) -> None:
+        self.now_us = now_us
+        for stream in self.query.streams:
+            heard = self.heard[stream.name]
+            if heard is None:
+                self.heard[stream.name] = heard = now_us
+            if stream.idle_us is not None and now_us - heard > stream.idle_us:
+                self.idle.add(stream.name)
+
+    def _carry_idle_streams(self) -> None:
+        """An idle stream follows the frontier of the others; if all are idle, the largest watermark."""
+        awake = [self.watermarks[name] for name in self.query.names if name not in self.idle]
+        shown = [mark for mark in self.watermarks.values() if mark is not None]
+        if awake:
+            frontier = None if None in awake else min(mark for mark in awake if mark is not None)
+        else:
+            frontier = max(shown, default=None)
+        for name in self.idle:
+            if frontier is not None:
+                self._raise(name, frontier)
+
+
+def times_us(column: pa.ChunkedArray | pa.Array) -> list[int | None]:
+    """Event times as integers, NULL as None."""
+    values: list[int | None] = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False).cast(pa.int64()).to_pylist()
+    return values
