@@ -1,17 +1,18 @@
 """Comparing results: the same rows however they are ordered, and an order that never goes back.
 
-    >>> import pyarrow as pa
-    >>> a = pa.table({"x": [1.0, float("nan"), None]})
-    >>> same_rows(a, a.take([2, 0, 1]))
-    True
-    >>> print(difference(a, a.slice(1)))
-    1 row missing:
-      {'x': 1.0}
+>>> import pyarrow as pa
+>>> a = pa.table({"x": [1.0, float("nan"), None]})
+>>> same_rows(a, a.take([2, 0, 1]))
+True
+>>> print(difference(a, a.slice(1)))
+1 row missing:
+  {'x': 1.0}
 """
 
 import math
 from collections import Counter
 from collections.abc import Hashable
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -51,7 +52,7 @@ def ordered(table: pa.Table) -> bool:
     (True, False)
     """
     times = table["result_time"].to_pylist()
-    return all(earlier <= later for earlier, later in zip(times, times[1:], strict=False))
+    return all(earlier <= later for earlier, later in pairwise(times))
 
 
 def canonical(value: Any) -> Hashable:

@@ -23,7 +23,7 @@ class Tuple:
 
     stream: str
     order: tuple[int, int, int]
-    values: Mapping[str, Any] = field(repr=False)
+    values: Mapping[str, Any] = field(compare=False, repr=False)
 
     @property
     def time_us(self) -> int:
@@ -128,5 +128,6 @@ class History:
 
 def times_us(column: pa.ChunkedArray | pa.Array) -> list[int | None]:
     """Event times as integers, NULL as None."""
-    values: list[int | None] = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False).cast(pa.int64()).to_pylist()
+    stamps = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False)
+    values: list[int | None] = stamps.cast(pa.int64()).to_pylist()
     return values

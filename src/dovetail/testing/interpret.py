@@ -1,0 +1,171 @@
+"""Bound expressions and predicates over single rows, in plain Python.
+
+It shares no code with the engine's evaluation over columns, so that the two can check each other.
+A row is a mapping from stream name to the values of that stream's tuple; a stream that is absent
+(the empty side of an outer join) reads as NULL everywhere. Logic is three-valued: None is "unknown".
+
+    >>> import pyarrow as pa
+    >>> from dovetail.model.expression import Call, Column, Literal
+    >>> value = Column("T", "value", pa.int64())
+    >>> hot = Call("gt", (value, Literal(40, pa.int64())), pa.bool_())
+    >>> [interpret(hot, {"T": {"value": v}}) for v in (41, 40, None)]
+    [True, False, None]
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail.model.expression import Call, Column, Expression, Literal
+from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity
+from dovetail.testing.functions import SCALAR
+
+Row = Mapping[str, Mapping[str, Any]]
+
+
+def holds(predicate: Predicate, row: Row) -> bool:
+    """Whether a conjunct is true; unknown is not true."""
+    if isinstance(predicate, Residual):
+        return interpret(predicate.expression, row) is True
+    left, right = interpret(predicate.left, row), interpret(predicate.right, row)
+    if left is None or right is None:
+        return False
+    if isinstance(predicate, Equality):
+        return bool(left == right)
+    if isinstance(predicate, Band):
+        return _in_band(predicate, left, right)
+    return _similar(predicate, left, right)
+
+
+def _in_band(band: Band, left: Any, right: Any) -> bool:
+    one_sided = band.low is None or band.high is None
+    if one_sided and not band.low and not band.high:
+        # A plain comparison, made without subtracting: inf <= inf holds though inf - inf is NaN.
+        above = band.low is None or left > right or (left == right and not band.low_strict)
+        below = band.high is None or left < right or (left == right and not band.high_strict)
+    else:
+        gap = left - right
+        above = band.low is None or gap > band.low or (gap == band.low and not band.low_strict)
+        below = band.high is None or gap < band.high or (gap == band.high and not band.high_strict)
+    return above and below and left == left and right == right
+
+
+def _similar(predicate: Similarity, left: Any, right: Any) -> bool:
+    score = SCALAR[predicate.measure](left, right)
+    if score is None:
+        return False
+    return bool(score > predicate.threshold if predicate.strict else score >= predicate.threshold)
+
+
+def interpret(expression: Expression, row: Row) -> Any:
+    """The value of an expression for one row, as a Python value; None is NULL."""
+    if isinstance(expression, Column):
+        return row[expression.stream].get(expression.name) if expression.stream in row else None
+    if isinstance(expression, Literal):
+        return expression.value
+    return _shaped(_call(expression, row), expression.type)
+
+
+def _call(call: Call, row: Row) -> Any:
+    if call.function in _LAZY:
+        return _LAZY[call.function](call, row)
+    values = [interpret(argument, row) for argument in call.arguments]
+    if call.function == "user":
+        return _call_user(call, values)
+    if call.function == "cast":
+        return _cast(values[0], call.arguments[0].type, call.type)
+    if None in values:
+        return None
+    if call.function == "divide" and pa.types.is_integer(call.type):
+        return SCALAR["divide_integers"](*values)
+    return SCALAR[call.function](*values)
+
+
+def _shaped(value: Any, type_: pa.DataType) -> Any:
+    """Single precision is kept after every step, as columns of that type keep it."""
+    if value is not None and pa.types.is_float32(type_):
+        return float(np.float32(value))
+    return value
+
+
+def _and(call: Call, row: Row) -> bool | None:
+    values = [interpret(argument, row) for argument in call.arguments]
+    return False if False in values else None if None in values else True
+
+
+def _or(call: Call, row: Row) -> bool | None:
+    values = [interpret(argument, row) for argument in call.arguments]
+    return True if True in values else None if None in values else False
+
+
+def _is_null(call: Call, row: Row) -> bool:
+    return interpret(call.arguments[0], row) is None
+
+
+def _coalesce(call: Call, row: Row) -> Any:
+    values = (interpret(argument, row) for argument in call.arguments)
+    return next((value for value in values if value is not None), None)
+
+
+def _case(call: Call, row: Row) -> Any:
+    """case(condition, value, condition, value, ..., otherwise)"""
+    for condition, value in zip(call.arguments[0::2], call.arguments[1::2], strict=False):
+        if interpret(condition, row) is True:
+            return interpret(value, row)
+    return interpret(call.arguments[-1], row) if len(call.arguments) % 2 else None
+
+
+def _in(call: Call, row: Row) -> bool | None:
+    value, *choices = (interpret(argument, row) for argument in call.arguments)
+    if value is None:
+        return None
+    if any(choice is not None and value == choice for choice in choices):
+        return True
+    return None if None in choices else False
+
+
+def _extreme(call: Call, row: Row) -> Any:
+    """NULL arguments are passed over; all NULL gives NULL."""
+    values = [value for value in (interpret(argument, row) for argument in call.arguments) if value is not None]
+    if not values:
+        return None
+    return max(values) if call.function == "greatest" else min(values)
+
+
+def _nullif(call: Call, row: Row) -> Any:
+    value, other = (interpret(argument, row) for argument in call.arguments)
+    return None if value is not None and other is not None and value == other else value
+
+
+_LAZY = {
+    "and": _and,
+    "or": _or,
+    "is_null": _is_null,
+    "coalesce": _coalesce,
+    "case": _case,
+    "in": _in,
+    "greatest": _extreme,
+    "least": _extreme,
+    "nullif": _nullif,
+}
+
+
+def _call_user(call: Call, values: list[Any]) -> Any:
+    """A user's function sees columns of one row."""
+    assert call.user is not None
+    arrays = [pa.array([value], type_) for value, type_ in zip(values, call.user.arguments, strict=True)]
+    result = call.user.callable(*arrays)[0]
+    return result.as_py() if isinstance(result, pa.Scalar) else result.item() if hasattr(result, "item") else result
+
+
+def _cast(value: Any, source: pa.DataType, target: pa.DataType) -> Any:
+    if value is None:
+        return None
+    if pa.types.is_integer(target) and isinstance(value, float):
+        return int(value) if math.isfinite(value) else None
+    if pa.types.is_floating(target) and isinstance(value, int):
+        return float(value)
+    return pa.scalar(value, source).cast(target).as_py()

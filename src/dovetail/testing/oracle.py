@@ -1,0 +1,149 @@
+"""The definition of a window join, as a slow and obvious program.
+
+It sees the whole history at once and goes through every combination of one tuple per stream with
+nested loops, applying one rule:
+
+    a combination is a result if and only if every predicate holds and every member is inside its
+    own stream's window as seen from the newest member.
+
+Watermarks, batches and arrival order matter only for which tuples are late (see ``history``).
+Loops are cut short where a partial combination can no longer become a result: a predicate between
+streams already bound has failed, or a member has fallen out of its time window, which it cannot
+enter again because the newest time only grows.
+
+    >>> import pyarrow as pa
+    >>> from dovetail.model.expression import Column
+    >>> from dovetail.model.predicate import Equality
+    >>> from dovetail.model.query import JoinQuery, Output
+    >>> from dovetail.model.stream import Stream
+    >>> from dovetail.model.window import TimeWindow
+    >>> from dovetail.testing.script import Push
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    >>> s, t = (Stream(name, schema, "ts", TimeWindow(6)) for name in "ST")
+    >>> keys = [Column(name, "k", pa.int64()) for name in "ST"]
+    >>> query = JoinQuery((s, t), (Equality(*keys),), (), (Output("k", keys[0]),))
+    >>> one, two = (pa.table({"ts": times, "k": [7, 8]}, schema) for times in ([1, 5], [8, 9]))
+    >>> oracle(query, [Push.of("S", one), Push.of("T", two)]).rows["k"].to_pylist()
+    [8]
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from dovetail.model.predicate import predicate_streams
+from dovetail.model.query import JoinQuery
+from dovetail.model.window import TimeWindow
+from dovetail.testing.history import History, Tuple
+from dovetail.testing.interpret import holds, interpret
+from dovetail.testing.script import Script
+from dovetail.testing.unmatched import departure_us
+from dovetail.testing.windows import RowCounts
+
+Members = dict[str, Tuple]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a query must give over a whole script, in order of result time.
+
+    With ``late="keep"`` and late tuples, ``rows`` is what an endless delay would give: a run may
+    give fewer inner results, and more unmatched rows. ``exact`` says that this is not the case.
+    """
+
+    rows: pa.Table
+    late: dict[str, int]
+    null_times: dict[str, int]
+    exact: bool
+
+
+def oracle(query: JoinQuery, script: Script) -> Outcome:
+    """Everything a query must give for a script that is then closed."""
+    history = History.of(query, script)
+    results = sorted(_results(query, history), key=lambda result: result[0])
+    late = {name: len(tuples) for name, tuples in history.late.items()}
+    exact = query.late != "keep" or not any(late.values())
+    return Outcome(_table(query, results), late, dict(history.null_times), exact)
+
+
+def _results(query: JoinQuery, history: History) -> Iterator[tuple[int, Members]]:
+    """Every result as its time and its members; the missing side of an outer join has no member."""
+    counts = RowCounts(query, history)
+    matches = [(newest(members).time_us, members) for members in combinations(query, history, counts)]
+    if query.how in ("inner", "left", "right", "full"):
+        yield from matches
+    for name in preserved(query):
+        first: dict[Tuple, int] = {}
+        for time_us, members in matches:
+            first[members[name]] = min(time_us, first.get(members[name], time_us))
+        for row in history.tuples[name]:
+            if query.how == "semi":
+                if row in first:
+                    yield first[row], {name: row}
+            elif row not in first:
+                yield departure_us(counts, history, row), {name: row}
+
+
+def preserved(query: JoinQuery) -> tuple[str, ...]:
+    """The streams whose rows come out on their own: unmatched, or for a semi join matched."""
+    left, right = query.names[0], query.names[-1]
+    sides: dict[str, tuple[str, ...]] = {"inner": (), "right": (right,), "full": (left, right)}
+    return sides.get(query.how, (left,))
+
+
+def combinations(query: JoinQuery, history: History, counts: RowCounts) -> Iterator[Members]:
+    """The one rule: all combinations whose predicates hold and whose members are inside their windows."""
+    passing = {
+        stream.name: [row for row in history.tuples[stream.name] if _passes(query, row)] for stream in query.streams
+    }
+
+    def extend(members: Members) -> Iterator[Members]:
+        if len(members) == len(query.streams):
+            if all(counts.inside(member, newest(members)) for member in members.values()):
+                yield members
+            return
+        name = query.names[len(members)]
+        for row in passing[name]:
+            extended = {**members, name: row}
+            if _inside_time_windows(query, extended) and _predicates_hold(query, extended, name):
+                yield from extend(extended)
+
+    return extend({})
+
+
+def newest(members: Members) -> Tuple:
+    """The last member in the total order of tuples."""
+    return max(members.values(), key=lambda member: member.order)
+
+
+def _passes(query: JoinQuery, row: Tuple) -> bool:
+    """Whether a tuple satisfies the predicates on its stream alone."""
+    own = [condition for name, condition in query.filters if name == row.stream]
+    return all(interpret(condition, {row.stream: row.values}) is True for condition in own)
+
+
+def _inside_time_windows(query: JoinQuery, members: Members) -> bool:
+    result_time = newest(members).time_us
+    windows = {name: query.stream(name).window for name in members}
+    return all(
+        result_time - members[name].time_us <= window.length_us
+        for name, window in windows.items()
+        if isinstance(window, TimeWindow)
+    )
+
+
+def _predicates_hold(query: JoinQuery, members: Members, added: str) -> bool:
+    """The predicates that mention the stream just added and no stream still to come."""
+    row = {name: member.values for name, member in members.items()}
+    due = [each for each in query.predicates if added in predicate_streams(each) <= members.keys()]
+    return all(holds(predicate, row) for predicate in due)
+
+
+def _table(query: JoinQuery, results: list[tuple[int, Members]]) -> pa.Table:
+    rows = [{name: member.values for name, member in members.items()} for _, members in results]
+    times = pa.array([time_us for time_us, _ in results], pa.int64()).cast(query.time_type)
+    columns = [
+        pa.array([interpret(output.expression, row) for row in rows], output.expression.type) for output in query.select
+    ]
+    return pa.Table.from_arrays([times, *columns], schema=query.schema)

@@ -1,0 +1,21 @@
+"""When a row without a partner comes out: the first moment at which none can come any more.
+
+window 6 s, row at 3         leaves at 9: a partner of time 9 would still have been inside
+window 2 rows, S: a1 b3 c4   a1 leaves at 4, pushed out by c4; b3 and c4 leave at the end
+"""
+
+from dovetail.model.window import TimeWindow
+from dovetail.testing.history import History, Tuple
+from dovetail.testing.windows import RowCounts
+
+
+def departure_us(counts: RowCounts, history: History, row: Tuple) -> int:
+    """``time + window``; in a row window the time of the tuple that pushes the row out, else the last of all times."""
+    window = counts.query.stream(row.stream).window
+    if isinstance(window, TimeWindow):
+        return row.time_us + window.length_us
+    assert window is not None
+    later = [other for other in counts.group(row) if other.order > row.order]
+    if len(later) >= window.count:
+        return later[window.count - 1].time_us
+    return max(other.time_us for tuples in history.tuples.values() for other in tuples)
