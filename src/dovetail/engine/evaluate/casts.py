@@ -1,0 +1,76 @@
+"""Casts that never fail half-way: a value that has no counterpart in the new type becomes NULL.
+
+    cast(["7", "seven"] as int64)   ->   [7, null]
+    cast([2.9, 1e300] as int64)     ->   [2, null]
+
+The whole column is cast at once; only if that fails are its distinct values halved until the bad ones stand alone.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.errors import DataError
+from dovetail.model.expression import Call
+
+
+def cast_to(call: Call) -> Callable[[Any], Any]:
+    """The cast as a function of its argument."""
+    (source,), target = call.arguments, call.type
+    if source.type == target:
+        return lambda value: value
+    if pa.types.is_date(source.type) and pa.types.is_integer(target):
+        return lambda value: value.cast(pa.date32()).cast(pa.int32()).cast(target)
+    if pa.types.is_floating(source.type) and pa.types.is_integer(target):
+        return lambda value: _cast(pc.trunc(value), target, call)
+    if pa.types.is_string(source.type) and pa.types.is_timestamp(target) and target.tz:
+        return lambda value: _cast(_with_offset(value), target, call)
+    if pa.types.is_date(target) and pa.types.is_timestamp(source.type):
+        return lambda value: value.cast(target, safe=False)
+    if pa.types.is_timestamp(target) and pa.types.is_timestamp(source.type) and _is_coarser(target, source.type):
+        return lambda value: value.cast(target, safe=False)
+    return lambda value: _cast(value, target, call)
+
+
+def _is_coarser(target: pa.DataType, source: pa.DataType) -> bool:
+    units = ("ns", "us", "ms", "s")
+    return units.index(target.unit) > units.index(source.unit)
+
+
+def _with_offset(text: Any) -> Any:
+    """Times without an offset are UTC; Arrow wants to see that in the text."""
+    has_time = pc.match_substring(text, ":")
+    has_offset = pc.match_substring_regex(text, r"(Z|[+-]\d\d(:?\d\d)?)$")
+    suffix = pc.if_else(has_time, "Z", " 00:00:00Z")
+    suffix = pc.if_else(pc.and_(has_time, has_offset), "", suffix)
+    return pc.binary_join_element_wise(text, suffix, "")
+
+
+def _cast(value: Any, target: pa.DataType, call: Call) -> Any:
+    try:
+        return value.cast(target)
+    except pa.ArrowInvalid:
+        if isinstance(value, pa.Scalar):
+            return pa.scalar(None, target)
+        return _cast_distinct(value, target)
+    except pa.ArrowNotImplementedError as error:
+        raise DataError(f"{call}: {error}") from error
+
+
+def _cast_distinct(value: pa.Array, target: pa.DataType) -> pa.Array:
+    if pa.types.is_nested(value.type):
+        return _cast_halves(value, target)
+    encoded = value.dictionary_encode()
+    return _cast_halves(encoded.dictionary, target).take(encoded.indices)
+
+
+def _cast_halves(value: pa.Array, target: pa.DataType) -> pa.Array:
+    try:
+        return value.cast(target)
+    except pa.ArrowInvalid:
+        if len(value) == 1:
+            return pa.nulls(1, target)
+    middle = len(value) // 2
+    return pa.concat_arrays([_cast_halves(value[:middle], target), _cast_halves(value[middle:], target)])

@@ -1,0 +1,94 @@
+"""Inner products and cosines of vectors, row by row, in float64 and in one fixed order of additions.
+
+The order is fixed so that a value never depends on how rows are cut into batches:
+
+    inner_products([[1, 2]], [[3, 4]])   ->   (0 + 1*3) + 2*4 = 11
+
+A vector that is NULL or holds NULL, and vectors of unequal lengths, give NULL; so does the cosine of a zero vector.
+"""
+
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+
+class Vectors(NamedTuple):
+    """A column of vectors as flat values; vector i is ``values[start[i] : start[i] + size[i]]``, if ``known[i]``."""
+
+    values: np.ndarray[Any, Any]
+    start: np.ndarray[Any, Any]
+    size: np.ndarray[Any, Any]
+    known: np.ndarray[Any, Any]
+
+
+def inner_products(arguments: list[pa.Array], length: int) -> pa.Array:
+    """The inner product of two columns of vectors."""
+    left, right, known = _pair(arguments)
+    result = np.zeros(length)
+    sum_products(left.values, left.start, right.values, right.start, left.size, known, result)
+    return pa.array(result, mask=~known)
+
+
+def cosine_similarities(arguments: list[pa.Array], length: int) -> pa.Array:
+    """The cosine of the angle between two columns of vectors."""
+    left, right, known = _pair(arguments)
+    result = np.zeros(length)
+    divide_by_norms(left.values, left.start, right.values, right.start, left.size, known, result)
+    return pa.array(result, mask=~known)
+
+
+def _pair(arguments: list[pa.Array]) -> tuple[Vectors, Vectors, np.ndarray[Any, Any]]:
+    left, right = flat_vectors(arguments[0]), flat_vectors(arguments[1])
+    return left, right, left.known & right.known & (left.size == right.size)
+
+
+def flat_vectors(column: pa.Array) -> Vectors:
+    """The flat form of a list or fixed-size list column of float64."""
+    start, size = _extents(column)
+    values = column.values
+    known = np.ones(len(column), bool) if column.null_count == 0 else column.is_valid().to_numpy(zero_copy_only=False)
+    if values.null_count:
+        nulls = np.concatenate(([0], np.cumsum(values.is_null().to_numpy(zero_copy_only=False))))
+        known = known & (nulls[start + size] == nulls[start])
+    return Vectors(values.to_numpy(zero_copy_only=False), start, size, known)
+
+
+def _extents(column: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    if isinstance(column, pa.FixedSizeListArray):
+        width = column.type.list_size
+        start = (np.arange(len(column), dtype=np.int64) + column.offset) * width
+        return start, np.full(len(column), width, np.int64)
+    offsets = column.offsets.to_numpy().astype(np.int64)
+    return offsets[:-1], np.diff(offsets)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc]
+def sum_products(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known: Any, result: Any) -> None:
+    """result[i] = the sum of products of vector i, added from the first element to the last."""
+    for i in range(len(known)):
+        total = 0.0
+        if known[i]:
+            for k in range(size[i]):
+                total += a[a_start[i] + k] * b[b_start[i] + k]
+        result[i] = total
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc]
+def divide_by_norms(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known: Any, result: Any) -> None:
+    """result[i] = the cosine of vector i; ``known[i]`` is cleared where a vector is zero."""
+    for i in range(len(known)):
+        product, a_square, b_square = 0.0, 0.0, 0.0
+        if known[i]:
+            for k in range(size[i]):
+                x, y = a[a_start[i] + k], b[b_start[i] + k]
+                product += x * y
+                a_square += x * x
+                b_square += y * y
+        norm = sqrt(a_square) * sqrt(b_square)
+        if norm == 0.0:
+            known[i] = False
+        else:
+            result[i] = product / norm
