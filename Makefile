@@ -1,0 +1,54 @@
+# One front door: `make` lists what can be done.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+BIN := .venv/bin
+WITH_JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME &&
+
+.PHONY: help demo test lint types docs-test bench papers requirements clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
+
+demo: .venv/demo.stamp  ## join two streams on Spark and show the rows as they come
+	@$(WITH_JAVA) $(BIN)/dovetail demo
+
+test: lint types .venv/dev.stamp  ## everything that must hold: style, types, layers, all tests
+	@$(WITH_JAVA) $(BIN)/pytest
+
+lint: .venv/dev.stamp  ## style, and which layer may import which
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports --no-logo
+
+types: .venv/dev.stamp  ## mypy, strict
+	@$(BIN)/mypy
+
+docs-test: .venv/dev.stamp  ## run every code block of the README and docs, the examples and the docstrings
+	@$(WITH_JAVA) $(BIN)/pytest tests/docs
+
+bench: .venv/dev.stamp  ## Dovetail beside its peers
+	@$(WITH_JAVA) $(BIN)/python -m benchmarks
+
+papers: .venv/dev.stamp  ## the figures of the papers
+	@$(BIN)/python -m experiments
+
+requirements:  ## compile requirements/*.txt again from pyproject.toml and requirements/*.in
+	@scripts/compile_requirements.sh
+
+clean:  ## remove the environment and everything generated
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis spark-warehouse artifacts
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Dovetail needs Python 3.11 or newer, and '$(PYTHON)' is not: try make PYTHON=python3.12 (or another that you have)." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "'$(PYTHON) -m venv' failed: install the venv module of that Python (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }
+
+.venv/%.stamp: requirements/%.txt pyproject.toml | .venv/bin/python
+	@echo "Installing requirements/$*.txt into .venv (the first time this takes a few minutes)."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$*.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
