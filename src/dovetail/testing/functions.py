@@ -8,7 +8,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -16,14 +16,6 @@ from typing import Any
 def divide(a: Any, b: Any) -> Any:
     """A quotient; NULL if the divisor is zero."""
     return None if b == 0 else a / b
-
-
-def divide_integers(a: int, b: int) -> int | None:
-    """A whole quotient, towards zero; NULL if the divisor is zero."""
-    if b == 0:
-        return None
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
 
 
 def modulo(a: Any, b: Any) -> Any:
@@ -37,8 +29,9 @@ def modulo(a: Any, b: Any) -> Any:
 
 
 def like(text: str, pattern: str) -> bool:
-    """``%`` stands for any run of characters, ``_`` for one."""
-    expression = "".join({"%": ".*", "_": "."}.get(character, re.escape(character)) for character in pattern)
+    """``%`` stands for any run of characters, ``_`` for one; after a backslash they stand for themselves."""
+    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+    expression = "".join({"%": ".*", "_": "."}.get(part, re.escape(part[-1])) for part in parts)
     return re.fullmatch(expression, text, re.DOTALL) is not None
 
 
@@ -91,10 +84,13 @@ def whole(function: Callable[[Any], int]) -> Callable[[Any], Any]:
     return keep_type
 
 
-def epoch_us(value: datetime) -> int:
-    """Microseconds since 1970."""
-    start = datetime(1970, 1, 1, tzinfo=UTC if value.tzinfo else None)
-    return (value - start) // timedelta(microseconds=1)
+def epoch_us(value: datetime | date | timedelta) -> int:
+    """Microseconds since 1970 of a moment or a day; microseconds of a duration."""
+    if isinstance(value, timedelta):
+        return value // timedelta(microseconds=1)
+    moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+    start = datetime(1970, 1, 1, tzinfo=UTC if moment.tzinfo else None)
+    return (moment - start) // timedelta(microseconds=1)
 
 
 def inner_product(a: Sequence[float | None], b: Sequence[float | None]) -> float | None:
@@ -129,7 +125,6 @@ SCALAR: dict[str, Callable[..., Any]] = {
     "subtract": operator.sub,
     "multiply": operator.mul,
     "divide": divide,
-    "divide_integers": divide_integers,
     "modulo": modulo,
     "negate": operator.neg,
     "abs": abs,
@@ -137,7 +132,7 @@ SCALAR: dict[str, Callable[..., Any]] = {
     "lower": str.lower,
     "upper": str.upper,
     "length": len,
-    "trim": str.strip,
+    "trim": lambda text: text.strip(" "),
     "concat": lambda *parts: "".join(parts),
     "substring": substring,
     "round": round_half_away,

@@ -79,15 +79,18 @@ def _call(call: Call, row: Row) -> Any:
         return _cast(values[0], call.arguments[0].type, call.type)
     if None in values:
         return None
-    if call.function == "divide" and pa.types.is_integer(call.type):
-        return SCALAR["divide_integers"](*values)
     return SCALAR[call.function](*values)
 
 
 def _shaped(value: Any, type_: pa.DataType) -> Any:
-    """Single precision is kept after every step, as columns of that type keep it."""
-    if value is not None and pa.types.is_float32(type_):
+    """A value as a column of its type would hold it: single precision stays single, whole numbers wrap around."""
+    if value is None:
+        return None
+    if pa.types.is_float32(type_):
         return float(np.float32(value))
+    if pa.types.is_signed_integer(type_):
+        half = 1 << (type_.bit_width - 1)
+        return (value + half) % (2 * half) - half
     return value
 
 
@@ -128,11 +131,11 @@ def _in(call: Call, row: Row) -> bool | None:
 
 
 def _extreme(call: Call, row: Row) -> Any:
-    """NULL arguments are passed over; all NULL gives NULL."""
-    values = [value for value in (interpret(argument, row) for argument in call.arguments) if value is not None]
-    if not values:
-        return None
-    return max(values) if call.function == "greatest" else min(values)
+    """NULL is passed over if there is anything else, and so is NaN if there is a number."""
+    known = [value for value in (interpret(argument, row) for argument in call.arguments) if value is not None]
+    numbers = [value for value in known if value == value] or known
+    choose = max if call.function == "greatest" else min
+    return choose(numbers, default=None)
 
 
 def _nullif(call: Call, row: Row) -> Any:
@@ -162,10 +165,14 @@ def _call_user(call: Call, values: list[Any]) -> Any:
 
 
 def _cast(value: Any, source: pa.DataType, target: pa.DataType) -> Any:
+    """A value of another type; NULL where that type has no such value."""
     if value is None:
         return None
-    if pa.types.is_integer(target) and isinstance(value, float):
-        return int(value) if math.isfinite(value) else None
     if pa.types.is_floating(target) and isinstance(value, int):
         return float(value)
-    return pa.scalar(value, source).cast(target).as_py()
+    try:
+        if pa.types.is_integer(target) and isinstance(value, float):
+            return pa.scalar(math.trunc(value), target).as_py()
+        return pa.scalar(value, source).cast(target).as_py()
+    except (pa.ArrowInvalid, OverflowError, ValueError):
+        return None

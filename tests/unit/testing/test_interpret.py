@@ -14,7 +14,7 @@ INT, FLOAT, BOOL, TEXT = pa.int64(), pa.float64(), pa.bool_(), pa.string()
 VECTOR = pa.list_(pa.float64())
 
 
-def value_of(function: str, *values: Any, type_: pa.DataType = FLOAT) -> Any:
+def value_of(function: str, *values: Any, type_: pa.DataType = BOOL) -> Any:
     arguments = tuple(Literal(value, pa.scalar(value).type) for value in values)
     return interpret(Call(function, arguments, type_), {})
 
@@ -44,10 +44,13 @@ def test_every_function_is_known() -> None:
         ("case", (False, 1), None),
         ("nullif", (1, 1), None),
         ("greatest", (1, None, 3), 3),
+        ("greatest", (math.nan, 1.0), 1.0),
+        ("least", (None, None), None),
         ("modulo", (-7, 3), -1),
         ("divide", (1.0, 0.0), None),
         ("like", ("a.b", "a.%"), True),
         ("like", ("axb", "a.%"), False),
+        ("like", ("50%", "50\\%"), True),
         ("substring", ("window", -3, 2), "do"),
         ("round", (2.5,), 3.0),
         ("round", (-0.125, 2), -0.13),
@@ -62,8 +65,8 @@ def test_functions(function: str, values: tuple[Any, ...], expected: Any) -> Non
     assert value_of(function, *values) == expected
 
 
-def test_whole_numbers_divide_towards_zero() -> None:
-    assert value_of("divide", -7, 2, type_=INT) == -3
+def test_whole_numbers_wrap_around() -> None:
+    assert value_of("add", 2**63 - 1, 1, type_=INT) == -(2**63)
 
 
 def test_single_precision_is_kept_at_every_step() -> None:
@@ -77,6 +80,9 @@ def test_casts() -> None:
     assert cast(2.7, FLOAT, INT) == 2
     assert cast(2, INT, FLOAT) == 2.0
     assert cast("12", TEXT, INT) == 12
+    assert cast("twelve", TEXT, INT) is None
+    assert cast(1e300, FLOAT, INT) is None
+    assert cast(math.nan, FLOAT, INT) is None
     assert cast(None, TEXT, INT) is None
 
 

@@ -36,7 +36,9 @@ def test_three_streams_with_their_own_windows(seed: int) -> None:
     s_rows, t_rows, u_rows = (rows(random, 40) for _ in range(3))
     predicates = (Equality(key("S"), key("T")), Band(number("T"), number("U"), -1.0, 1.0))
     join = query(stream("S", 5), stream("T", 9), stream("U", 2), predicates=predicates)
-    expected = duckdb.connect().execute(SQL).to_arrow_table().cast(join.schema)
+    relation = duckdb.sql(SQL)
+    assert relation is not None
+    expected = relation.to_arrow_table().cast(join.schema)
     assert expected.num_rows > 100
     outcome = oracle(join, [Push({"S": s_rows, "T": t_rows, "U": u_rows})])
     assert_same_rows(outcome.rows, expected)
