@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-compile="${PIP_COMPILE:-.venv/bin/pip-compile}"
+compile="${COMPILE_WITH:-.venv/bin/pip-compile}"
 export CUSTOM_COMPILE_COMMAND="make requirements"
 options=(--quiet --generate-hashes --strip-extras --allow-unsafe
   --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options)

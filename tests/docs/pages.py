@@ -1,0 +1,55 @@
+"""The code blocks of a Markdown page, and running them one after the other like a reader would.
+
+A ``text`` block right after a ``python`` block is what that block prints. All blocks of a page share one namespace.
+"""
+
+import contextlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and the line of the page it starts on."""
+
+    language: str
+    text: str
+    line: int
+    prints: str | None = None
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The blocks of a page in order, each Python block together with what it should print."""
+    fences = [token for token in MarkdownIt().parse(page.read_text()) if token.type == "fence"]
+    for fence, following in zip(fences, [*fences[1:], None], strict=True):
+        assert fence.map is not None
+        adjacent = following is not None and following.map is not None and following.map[0] - fence.map[1] <= 1
+        prints = following.content if following is not None and adjacent and following.info == "text" else None
+        yield Block(fence.info, fence.content, fence.map[0] + 2, prints)
+
+
+def run_block(block: Block, page: Path, namespace: dict[str, Any]) -> str:
+    """Execute a Python block; its tracebacks point into the page. Returns what it printed."""
+    code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, namespace)
+    return printed.getvalue()
+
+
+def needs_spark(text: str) -> bool:
+    """Whether the text uses the Spark runtime or a session."""
+    return "spark" in text
+
+
+def marks(text: str) -> list[pytest.MarkDecorator]:
+    """The marks of a test that runs this text."""
+    return [pytest.mark.spark] if needs_spark(text) else []

@@ -1,0 +1,19 @@
+"""The examples in docstrings run."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import dovetail
+
+MODULES = ["dovetail", *(module.name for module in pkgutil.walk_packages(dovetail.__path__, "dovetail."))]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples(name: str) -> None:
+    module = importlib.import_module(name)
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    failed, _ = doctest.testmod(module, optionflags=options)
+    assert failed == 0
