@@ -1,0 +1,90 @@
+"""The grammar: standard SQL expressions, parsed by sqlglot into its own tree.
+
+The dialect is sqlglot's neutral one with two changes, so that nothing is read in a way a user cannot see:
+names may be quoted with backticks as well as double quotes, and every function call stays a call by name
+(sqlglot would rename many of them and would hide a user's function of the same name).
+
+    T."odd name" = ABS(H.x)   ->   EQ(Column(T, odd name), Anonymous(ABS, Column(H, x)))
+"""
+
+from sqlglot import exp, parse, parser, tokens
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, SqlglotError
+
+from dovetail.errors import QueryError
+
+_HEAD = "SELECT\n"
+
+
+class Dovetail(Dialect):
+    """sqlglot's neutral dialect with backticks and with functions by name."""
+
+    class Tokenizer(tokens.Tokenizer):
+        IDENTIFIERS = ['"', "`"]
+
+    class Parser(parser.Parser):
+        FUNCTIONS = {}
+        FUNCTION_PARSERS = {name: parser.Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")}
+        NO_PAREN_FUNCTIONS = {}
+
+
+def parse_items(text: str) -> list[exp.Expression]:
+    """The items of a comma list."""
+    try:
+        statements = parse(_HEAD + text, read=Dovetail)
+    except ParseError as error:
+        raise QueryError(_parse_message(text, error)) from None
+    except SqlglotError:
+        raise QueryError(f'cannot read "{text}": a quote or a comment in it is never closed') from None
+    except RecursionError:
+        raise QueryError(f'cannot read "{shortened(text)}": it is nested too deeply') from None
+    return _items(text, statements)
+
+
+def parse_expression(text: str) -> exp.Expression:
+    """The one expression that the text is."""
+    items = parse_items(text)
+    if len(items) != 1:
+        raise QueryError(f'"{shortened(text)}" is {len(items)} expressions; a condition is one (join its parts by AND)')
+    if isinstance(items[0], exp.Alias):
+        raise QueryError(f'cannot read "{shortened(text)}": "{sql_text(items[0].args["alias"])}" is one word too many')
+    return items[0]
+
+
+def sql_text(node: exp.Expression) -> str:
+    """A node as text, for messages and for names."""
+    try:
+        return shortened(node.sql(Dovetail, normalize_functions=False, comments=False))
+    except (RecursionError, SqlglotError, ValueError):
+        return type(node).__name__
+
+
+def shortened(text: str, limit: int = 200) -> str:
+    """The text, or its beginning if it is long."""
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def _items(text: str, statements: list[exp.Expression | None]) -> list[exp.Expression]:
+    only = statements[0] if len(statements) == 1 else None
+    if not isinstance(only, exp.Select):
+        raise QueryError(f'"{shortened(text)}" is not an expression')
+    extra = [key for key, value in only.args.items() if value and key != "expressions"]
+    if extra:
+        word = extra[0].strip("_").upper()
+        raise QueryError(f'"{shortened(text)}" is more than an expression: {word} has no place in it')
+    if not only.expressions:
+        raise QueryError("the text is empty; write an expression such as T.location = H.location")
+    return list(only.expressions)
+
+
+def _parse_message(text: str, error: ParseError) -> str:
+    if not error.errors:
+        return f'cannot read "{shortened(text)}": {error}'
+    found = error.errors[0]
+    line, column, near = found["line"] - 1, found["col"], found["highlight"]
+    reason = found["description"].split(" missing for ")[0].replace("Required keyword: 'expression'", "a right side")
+    reason = reason.replace("Required keyword: 'this'", "an operand").replace("Invalid expression / Unexpected", "unexpected")
+    if "missing for" in found["description"]:
+        reason += " is missing"
+    start = max(column - len(near or ""), 0) + 1
+    return f'cannot read "{shortened(text)}": {reason.lower()} at line {max(line, 1)}, column {start}, near "{near}"'

@@ -1,0 +1,75 @@
+"""The names a text may use: the columns of the query's streams, and the user's functions.
+
+    T.vaule   ->   stream 'T' has no column 'vaule'; it has: location, value, ts. Did you mean 'value'?
+
+A name is looked up as written first, and without regard to case if that finds exactly one.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dovetail.errors import QueryError, nearest
+from dovetail.model.expression import Column, UserFunction
+from dovetail.model.stream import Stream
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What names mean in one query."""
+
+    streams: Sequence[Stream]
+    functions: Mapping[str, UserFunction]
+
+    def stream(self, name: str) -> Stream:
+        """The stream of that name."""
+        names = [stream.name for stream in self.streams]
+        found = _find(name, names)
+        if found is None:
+            tail = nearest(name, names).replace("it has", "the query has", 1)
+            raise QueryError(f"there is no stream '{name}'; {tail}")
+        return self.streams[names.index(found)]
+
+    def column(self, stream_name: str | None, name: str) -> Column:
+        """The column of that name, of one stream or of the only one that has it."""
+        if stream_name is None:
+            return self._unqualified(name)
+        stream = self.stream(stream_name)
+        found = _find(name, stream.schema.names)
+        if found is None:
+            raise QueryError(f"stream '{stream.name}' has no column '{name}'; {nearest(name, stream.schema.names)}")
+        return _column(stream, found)
+
+    def columns(self, stream_name: str) -> list[Column]:
+        """Every column of a stream."""
+        stream = self.stream(stream_name)
+        return [_column(stream, name) for name in stream.schema.names]
+
+    def function(self, name: str) -> UserFunction | None:
+        """The user's function of that name, if there is one."""
+        found = _find(name, list(self.functions))
+        return None if found is None else self.functions[found]
+
+    def _unqualified(self, name: str) -> Column:
+        found = [(stream, _find(name, stream.schema.names)) for stream in self.streams]
+        owners = [(stream, column) for stream, column in found if column is not None]
+        if len(owners) == 1:
+            return _column(*owners[0])
+        if owners:
+            choices = " or ".join(f"{stream.name}.{column}" for stream, column in owners)
+            raise QueryError(f"column '{name}' is in more than one stream; write {choices}")
+        known = dict.fromkeys(column for stream in self.streams for column in stream.schema.names)
+        raise QueryError(f"no stream has a column '{name}'; {nearest(name, known).replace('it has', 'there is', 1)}")
+
+
+def _column(stream: Stream, name: str) -> Column:
+    if stream.schema.names.count(name) > 1:
+        raise QueryError(f"stream '{stream.name}' has several columns named '{name}'; give each its own name")
+    return Column(stream.name, name, stream.schema.field(name).type)
+
+
+def _find(name: str, known: Iterable[str]) -> str | None:
+    names = list(known)
+    if name in names:
+        return name
+    folded = [candidate for candidate in names if candidate.lower() == name.lower()]
+    return folded[0] if len(folded) == 1 else None

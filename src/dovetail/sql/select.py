@@ -1,0 +1,115 @@
+"""The text of a select list becomes the columns of the result.
+
+    bind_select("T.location, T.value AS temperature, T.value + 1", streams, {})
+        ->   location, temperature, and one named by its own text: "t.value + 1"
+
+A bare column takes its own name; where two items would share it, or it is ``result_time``, it is ``<stream>_<column>``.
+An expression without AS is named by its text in lower case. Without a select list every column of every stream is
+in the result as ``<stream>_<column>``.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from dovetail.errors import QueryError
+from dovetail.model.expression import Column, Expression, UserFunction
+from dovetail.model.query import Output
+from dovetail.model.stream import Stream
+from dovetail.sql.bind import bind
+from dovetail.sql.build import coerce
+from dovetail.sql.dialect import parse_items, shortened, sql_text
+from dovetail.sql.scope import Scope
+from dovetail.sql.types import plain_type
+
+RESULT_TIME = "result_time"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item: its short name, and the longer one to fall back on (None if the name is the user's own)."""
+
+    name: str
+    longer: str | None
+    expression: Expression
+
+
+def bind_select(
+    text: str | None, streams: Sequence[Stream], functions: Mapping[str, UserFunction]
+) -> tuple[Output, ...]:
+    """The columns of the result; QueryError says what is wrong with the text."""
+    scope = Scope(streams, functions)
+    if text is None:
+        every = [column for stream in streams for column in scope.columns(stream.name)]
+        return _unique([Output(_long_name(column), _plain(column)) for column in every])
+    try:
+        items = [item for node in parse_items(text) for item in _items(node, scope)]
+    except RecursionError:
+        raise QueryError(f'cannot read "{shortened(text)}": it is nested too deeply') from None
+    return _named(items)
+
+
+def _items(node: exp.Expression, scope: Scope) -> Iterator[Item]:
+    if isinstance(node, exp.Star):
+        _only_star(node)
+        for stream in scope.streams:
+            yield from map(_column_item, scope.columns(stream.name))
+    elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+        _only_star(node.this)
+        yield from map(_column_item, scope.columns(node.table))
+    elif isinstance(node, exp.Alias):
+        yield Item(node.alias, None, _typed(node.this, scope))
+    else:
+        yield _unnamed(node, scope)
+
+
+def _only_star(star: exp.Star) -> None:
+    if any(star.args.values()):
+        raise QueryError(f'"{sql_text(star)}" is not part of the language; write * or the names of columns')
+
+
+def _unnamed(node: exp.Expression, scope: Scope) -> Item:
+    if isinstance(node, exp.Column) and not node.args.get("db"):
+        return _column_item(scope.column(node.table or None, node.name))
+    return Item(sql_text(node).lower(), None, _typed(node, scope))
+
+
+def _typed(node: exp.Expression, scope: Scope) -> Expression:
+    expression = bind(node, scope)
+    if pa.types.is_null(expression.type):
+        raise QueryError(f'"{sql_text(node)}" has no type; write CAST(... AS ...)')
+    return expression
+
+
+def _column_item(column: Column) -> Item:
+    return Item(column.name, _long_name(column), _plain(column))
+
+
+def _long_name(column: Column) -> str:
+    return f"{column.stream}_{column.name}"
+
+
+def _plain(column: Column) -> Expression:
+    return coerce(column, plain_type(column.type))
+
+
+def _named(items: list[Item]) -> tuple[Output, ...]:
+    taken = Counter(item.name for item in items)
+    taken[RESULT_TIME] += 1
+    outputs = [
+        Output(item.longer if item.longer and taken[item.name] > 1 else item.name, item.expression) for item in items
+    ]
+    return _unique(outputs)
+
+
+def _unique(outputs: list[Output]) -> tuple[Output, ...]:
+    taken = Counter(output.name for output in outputs)
+    if RESULT_TIME in taken:
+        raise QueryError(f"the name '{RESULT_TIME}' is taken by the first column of every result; choose another")
+    twice = [name for name, count in taken.items() if count > 1]
+    if twice:
+        raise QueryError(f"the select list has '{twice[0]}' more than once; give each its own name with AS")
+    return tuple(outputs)
