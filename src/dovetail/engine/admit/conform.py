@@ -1,0 +1,64 @@
+"""Rows as they come, made into exactly the columns and types their stream promised."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.engine.buffer.columns import values_of
+from dovetail.errors import DataError, nearest
+from dovetail.model.stream import Stream
+
+_US_PER_UNIT = {"s": 1_000_000, "ms": 1_000}
+
+
+def conform(stream: Stream, rows: pa.Table | pa.RecordBatch, columns: Sequence[str]) -> dict[str, pa.Array]:
+    """The wanted columns, each one contiguous array of the declared type."""
+    known = rows.schema
+    arrays = {}
+    for name in columns:
+        at = known.get_field_index(name)
+        if at < 0:
+            raise DataError(f"rows pushed to stream {stream.name!r} have no column {name!r}; {nearest(name, known.names)}")
+        arrays[name] = _typed(stream, name, _whole(rows.column(at)))
+    return arrays
+
+
+def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    if isinstance(column, pa.Array):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+def _typed(stream: Stream, name: str, array: pa.Array) -> pa.Array:
+    wanted = stream.schema.field(name).type
+    if array.type.equals(wanted):
+        return array
+    try:
+        return array.cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise DataError(
+            f"column {name!r} pushed to stream {stream.name!r} has type {array.type}, and needs {wanted}: {error}"
+        ) from error
+
+
+def times_us(array: pa.Array) -> npt.NDArray[np.int64]:
+    """Event times without NULLs as microseconds; finer units are rounded down."""
+    times = values_of(array).view(np.int64)
+    unit = array.type.unit
+    if unit == "us":
+        return times
+    return times // 1000 if unit == "ns" else times * _US_PER_UNIT[unit]
+
+
+def without_null_times(columns: dict[str, pa.Array], time: str) -> tuple[dict[str, pa.Array], dict[str, pa.Array]]:
+    """The rows that have a time, and those that have none."""
+    valid = pc.is_valid(columns[time])
+    return (
+        {name: array.filter(valid) for name, array in columns.items()},
+        {name: array.filter(pc.invert(valid)) for name, array in columns.items()},
+    )

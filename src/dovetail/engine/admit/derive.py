@@ -1,0 +1,122 @@
+"""From Arrow columns to the numbers that kernels compare.
+
+    Key      int, date, timestamp, boolean, float, short decimal    the value itself, 64 bits
+             string, binary, long decimal, several columns          a 64-bit hash; equality is verified at the exit
+    Number   int64 or float64
+    Vector   a row of a float64 matrix
+
+NULL and NaN never match anything, so beside the numbers comes which rows can match at all.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.engine.buffer.columns import bits, layout, text_buffers, values_of
+from dovetail.engine.combine.kernels import combine_codes, hash_bytes
+from dovetail.engine.evaluate import evaluate
+from dovetail.model.expression import Column, Expression
+from dovetail.plan.physical import Attribute, Key, Number
+from dovetail.plan.plan_query import is_exact
+
+Columns = Mapping[tuple[str, str], pa.Array]
+Array = npt.NDArray[np.generic]
+Flags = npt.NDArray[np.bool_]
+
+
+def derive(attribute: Attribute, columns: Columns, length: int, width: int = 0) -> tuple[Array, Flags | None]:
+    """The attribute's numbers, and which rows have one (None: all of them); ``width`` is that of vectors, if known."""
+    if isinstance(attribute, Key):
+        return _key(attribute.expressions, columns, length)
+    array = _column(attribute.expression, columns, length)
+    if isinstance(attribute, Number):
+        return _number(array)
+    return _matrix(array, width)
+
+
+def _column(expression: Expression, columns: Columns, length: int) -> pa.Array:
+    if isinstance(expression, Column):
+        return columns[expression.stream, expression.name]
+    return evaluate(expression, columns, length)
+
+
+def _key(expressions: tuple[Expression, ...], columns: Columns, length: int) -> tuple[Array, Flags | None]:
+    codes, valid = key_codes(_column(expressions[0], columns, length))
+    for expression in expressions[1:]:
+        more, more_valid = key_codes(_column(expression, columns, length))
+        codes, valid = combine_codes(codes, more), both(valid, more_valid)
+    return codes, valid
+
+
+def key_codes(array: pa.Array) -> tuple[npt.NDArray[np.int64], Flags | None]:
+    """One 64-bit code per value; equal values always have equal codes."""
+    type_ = array.type
+    if pa.types.is_floating(type_):
+        values, valid = _number(array.cast(pa.float64()))
+        return (values + 0.0).view(np.int64), valid  # -0.0 + 0.0 is 0.0
+    if pa.types.is_string(type_) or pa.types.is_binary(type_):
+        return hash_bytes(*text_buffers(array)), valid_rows(array)
+    if pa.types.is_large_string(type_) or pa.types.is_large_binary(type_):
+        return hash_bytes(*text_buffers(array)), valid_rows(array)
+    if layout(type_) is None:
+        return key_codes(array.cast(pa.binary()))
+    return _fixed_codes(values_of(array), is_exact(type_)), valid_rows(array)
+
+
+def _fixed_codes(values: Array, exact: bool) -> npt.NDArray[np.int64]:
+    if values.ndim == 1:
+        return np.ascontiguousarray(values.astype(np.int64, copy=False))
+    if values.dtype == np.int64:
+        codes = np.ascontiguousarray(values[:, 0])
+        # the high words of a short decimal only repeat the sign
+        for word in range(1, 1 if exact else values.shape[1]):
+            codes = combine_codes(codes, np.ascontiguousarray(values[:, word]))
+        return codes
+    width = values.shape[1]
+    offsets = np.arange(len(values) + 1, dtype=np.int64) * width
+    return hash_bytes(offsets, np.ascontiguousarray(values).reshape(-1))
+
+
+def _number(array: pa.Array) -> tuple[Array, Flags | None]:
+    values = values_of(array)
+    valid = valid_rows(array)
+    if values.dtype == np.float64:
+        numbers = ~np.isnan(values)
+        valid = valid if numbers.all() else both(valid, numbers)
+    return values, valid
+
+
+def _matrix(array: pa.Array, width: int) -> tuple[Array, Flags | None]:
+    """Vectors as rows; a NULL, a NULL or NaN item, or a length unlike the stream's first vector, cannot match."""
+    if pa.types.is_fixed_size_list(array.type):
+        lengths = np.full(len(array), array.type.list_size)
+    else:
+        lengths = pc.fill_null(pc.list_value_length(array), -1).to_numpy(zero_copy_only=False)
+    present = valid_rows(array)
+    usable = lengths if present is None else lengths[present]
+    width = width or (int(usable[0]) if len(usable) else 0)
+    fits = both(present, lengths == width)
+    assert fits is not None
+    items = pc.list_flatten(array.filter(pa.array(fits))).cast(pa.float64())
+    numbers = items.to_numpy(zero_copy_only=False).reshape(-1, width) if width else np.empty((int(fits.sum()), 0))
+    matrix = np.zeros((len(array), width))
+    matrix[fits] = numbers
+    fits = fits & ~np.isnan(matrix).any(axis=1)
+    return matrix, fits
+
+
+def valid_rows(array: pa.Array) -> Flags | None:
+    """Which rows are not NULL; None if all are not."""
+    if not array.null_count:
+        return None
+    return bits(array.buffers()[0], array.offset, len(array)).view(np.bool_)
+
+
+def both(left: Flags | None, right: Flags | None) -> Flags | None:
+    """Rows that are in both; None stands for all."""
+    if left is None or right is None:
+        return right if left is None else left
+    return left & right

@@ -1,0 +1,79 @@
+"""How far each stream has come, and what may be forgotten for it.
+
+    watermark_i = max(largest time seen - delay_i, what was promised by hand or raised for silence)
+    frontier    = the smallest watermark
+
+A tuple is late if it is older than its stream's watermark as it stood before its batch. A stored
+tuple of stream i may go once every *other* stream's watermark is past ``time_i + w_i``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dovetail.model.stream import Stream
+
+BEFORE_ALL = -(1 << 62)
+AFTER_ALL = 1 << 62
+
+
+class Watermarks:
+    """Progress of the streams of one query."""
+
+    def __init__(self, streams: Sequence[Stream]) -> None:
+        self._delay = {stream.name: stream.delay_us for stream in streams}
+        self._idle = {stream.name: stream.idle_us for stream in streams}
+        self._value = dict.fromkeys(self._delay, BEFORE_ALL)
+        self._heard: dict[str, int | None] = dict.fromkeys(self._delay)
+        self._spoke = set(self._delay)
+
+    def __getitem__(self, name: str) -> int:
+        return self._value[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._value)
+
+    @property
+    def frontier(self) -> int:
+        return min(self._value.values())
+
+    def others(self, name: str) -> int:
+        """The smallest watermark of the other streams."""
+        return min(value for other, value in self._value.items() if other != name)
+
+    def saw(self, name: str, largest: int) -> None:
+        """The stream sent tuples, the newest of them at ``largest``."""
+        self._spoke.add(name)
+        self.promise(name, largest - self._delay[name])
+
+    def promise(self, name: str, time: int) -> None:
+        """Nothing older than ``time`` will come from the stream."""
+        self._value[name] = max(self._value[name], time)
+
+    def tick(self, now: int) -> None:
+        """Raise streams that have been silent for longer than their idle time along with the others."""
+        for name in self._value:
+            if name in self._spoke or self._heard[name] is None:
+                self._heard[name] = now
+        self._spoke.clear()
+        silent = {name for name, idle in self._idle.items() if idle is not None and now - self._since(name) > idle}
+        active = [value for name, value in self._value.items() if name not in silent]
+        target = min(active) if active else max(self._value.values())
+        for name in silent:
+            self.promise(name, target)
+
+    def _since(self, name: str) -> int:
+        heard = self._heard[name]
+        assert heard is not None, "set by tick"
+        return heard
+
+    def close(self) -> None:
+        """No stream will send anything any more."""
+        self._value = dict.fromkeys(self._value, AFTER_ALL)
+
+    def state(self) -> dict[str, Any]:
+        return {"watermarks": self._value, "heard": self._heard, "spoke": sorted(self._spoke)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self._value = dict(state["watermarks"])
+        self._heard = dict(state["heard"])
+        self._spoke = set(state["spoke"])

@@ -1,0 +1,270 @@
+"""The columns of a window: appended at the end, forgotten from the front, gathered anywhere.
+
+Each column keeps its live values in one contiguous piece, so that kernels and snapshots read it
+without copying and a result's payload is gathered once, at the end. Positions are *slots*; the
+window maps tuple ids to slots and decides when the live part moves to the front or a larger array.
+
+    FixedColumn     numbers, times, booleans, decimals                      one NumPy array
+    TextColumn      strings and binary                                      offsets and bytes
+    NestedColumn    everything else Arrow can carry                         a few Arrow chunks
+"""
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.engine.combine.kernels import gather_bytes, gather_offsets
+
+Slots = npt.NDArray[np.int64]
+
+
+class Column(Protocol):
+    """What a window asks of a column."""
+
+    type: pa.DataType
+    nbytes: int
+
+    def append(self, array: pa.Array, at: int) -> None:
+        """Write values at slots ``at`` and on; there is room."""
+
+    def move(self, start: int, stop: int, capacity: int) -> None:
+        """Keep slots start..stop-1 only, as 0.., with room for ``capacity``."""
+
+    def take(self, slots: Slots) -> pa.Array:
+        """The values at any slots, in that order."""
+
+    def slice(self, start: int, stop: int) -> pa.Array:
+        """The values of a range of slots, copied."""
+
+
+def column_for(type_: pa.DataType) -> Column:
+    """The column that stores this type best."""
+    if layout(type_) is not None:
+        return FixedColumn(type_)
+    if pa.types.is_string(type_) or pa.types.is_binary(type_) or _is_large_text(type_):
+        return TextColumn(type_)
+    return NestedColumn(type_)
+
+
+def layout(type_: pa.DataType) -> tuple[np.dtype, int] | None:
+    """NumPy item type and items per value of a fixed-width Arrow type; None if it has no such form."""
+    if pa.types.is_boolean(type_):
+        return np.dtype(np.uint8), 1
+    if pa.types.is_decimal128(type_) or pa.types.is_decimal256(type_):
+        return np.dtype(np.int64), type_.bit_width // 64
+    if pa.types.is_fixed_size_binary(type_):
+        return np.dtype(np.uint8), type_.byte_width
+    if pa.types.is_floating(type_):
+        return np.dtype(f"f{type_.bit_width // 8}"), 1
+    if pa.types.is_primitive(type_) and type_.bit_width in (8, 16, 32, 64):
+        return np.dtype(f"{'u' if pa.types.is_unsigned_integer(type_) else 'i'}{type_.bit_width // 8}"), 1
+    return None
+
+
+def values_of(array: pa.Array) -> npt.NDArray[np.generic]:
+    """The values of a fixed-width Arrow array as NumPy, without copying where possible."""
+    found = layout(array.type)
+    assert found is not None, f"{array.type} has no fixed width"
+    dtype, width = found
+    if pa.types.is_boolean(array.type):
+        return bits(array.buffers()[1], array.offset, len(array))
+    buffer = array.buffers()[1]
+    if buffer is None or len(array) == 0:
+        data = np.empty(0, dtype)
+    else:
+        data = np.frombuffer(buffer, dtype, len(array) * width, array.offset * width * dtype.itemsize)
+    return data if width == 1 else data.reshape(len(array), width)
+
+
+def bits(buffer: pa.Buffer, offset: int, length: int) -> npt.NDArray[np.uint8]:
+    """An Arrow bitmap as one byte per value."""
+    packed = np.frombuffer(buffer, np.uint8)
+    return np.unpackbits(packed, count=offset + length, bitorder="little")[offset:]
+
+
+def bitmap(flags: npt.NDArray[np.uint8] | None) -> pa.Buffer | None:
+    """One byte per value back to an Arrow bitmap."""
+    return None if flags is None else pa.py_buffer(np.packbits(flags, bitorder="little"))
+
+
+class _Validity:
+    """Which slots hold a value; no array at all until the first NULL."""
+
+    def __init__(self) -> None:
+        self.flags: npt.NDArray[np.uint8] | None = None
+
+    def append(self, array: pa.Array, at: int, capacity: int) -> None:
+        if array.null_count and self.flags is None:
+            self.flags = np.ones(capacity, np.uint8)
+        if self.flags is not None:
+            valid = array.buffers()[0]
+            self.flags[at : at + len(array)] = 1 if valid is None else bits(valid, array.offset, len(array))
+
+    def move(self, start: int, stop: int, capacity: int) -> None:
+        if self.flags is not None:
+            self.flags = moved(self.flags, start, stop, capacity)
+
+    def take(self, slots: Slots) -> pa.Buffer | None:
+        return bitmap(None if self.flags is None else self.flags[slots])
+
+    def slice(self, start: int, stop: int) -> pa.Buffer | None:
+        return bitmap(None if self.flags is None else self.flags[start:stop])
+
+
+def moved(array: npt.NDArray[np.generic], start: int, stop: int, capacity: int) -> npt.NDArray[np.generic]:
+    """The live part at the front of an array of that capacity; the same array if it fits."""
+    target = array if len(array) == capacity else np.empty((capacity, *array.shape[1:]), array.dtype)
+    target[: stop - start] = array[start:stop]
+    return target
+
+
+class FixedColumn:
+    """Values of one width in one NumPy array."""
+
+    def __init__(self, type_: pa.DataType) -> None:
+        found = layout(type_)
+        assert found is not None, f"{type_} has no fixed width"
+        self.type = type_
+        self._width = found[1]
+        self.data: npt.NDArray[np.generic] = np.empty(0 if found[1] == 1 else (0, found[1]), found[0])
+        self._validity = _Validity()
+
+    @property
+    def nbytes(self) -> int:
+        return self.data.nbytes + (0 if self._validity.flags is None else self._validity.flags.nbytes)
+
+    def append(self, array: pa.Array, at: int) -> None:
+        self.data[at : at + len(array)] = values_of(array)
+        self._validity.append(array, at, len(self.data))
+
+    def move(self, start: int, stop: int, capacity: int) -> None:
+        self.data = moved(self.data, start, stop, capacity)
+        self._validity.move(start, stop, capacity)
+
+    def take(self, slots: Slots) -> pa.Array:
+        return self._arrow(np.take(self.data, slots, axis=0), self._validity.take(slots))
+
+    def slice(self, start: int, stop: int) -> pa.Array:
+        return self._arrow(self.data[start:stop].copy(), self._validity.slice(start, stop))
+
+    def _arrow(self, data: npt.NDArray[np.generic], valid: pa.Buffer | None) -> pa.Array:
+        nulls = 0 if valid is None else -1
+        if pa.types.is_boolean(self.type):
+            return pa.Array.from_buffers(self.type, len(data), [valid, bitmap(data.view(np.uint8))], nulls)
+        return pa.Array.from_buffers(self.type, len(data), [valid, pa.py_buffer(data)], nulls)
+
+
+def _is_large_text(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_large_string(type_) or pa.types.is_large_binary(type_))
+
+
+def text_buffers(array: pa.Array) -> tuple[npt.NDArray[np.signedinteger], npt.NDArray[np.uint8]]:
+    """Offsets (into the second) and bytes of an Arrow string or binary array, without copying."""
+    _, offsets, data = array.buffers()
+    dtype = np.dtype(np.int64 if _is_large_text(array.type) else np.int32)
+    if offsets is None or len(array) == 0:
+        return np.zeros(1, dtype), np.empty(0, np.uint8)
+    positions = np.frombuffer(offsets, dtype, len(array) + 1, array.offset * dtype.itemsize)
+    return positions, np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+
+
+class TextColumn:
+    """Strings or binary: absolute offsets that only grow, and the bytes from ``origin`` on."""
+
+    def __init__(self, type_: pa.DataType) -> None:
+        self.type = type_
+        self._offsets = np.zeros(1, np.int64)
+        self._bytes = np.empty(0, np.uint8)
+        self._origin = 0
+        self._validity = _Validity()
+
+    @property
+    def nbytes(self) -> int:
+        return self._offsets.nbytes + self._bytes.nbytes
+
+    def append(self, array: pa.Array, at: int) -> None:
+        offsets, data = text_buffers(array)
+        first, end = int(self._offsets[at]), int(self._offsets[at]) + int(offsets[-1] - offsets[0])
+        self._make_room(at, end)
+        self._bytes[first - self._origin : end - self._origin] = data[offsets[0] : offsets[-1]]
+        self._offsets[at : at + len(array) + 1] = offsets.astype(np.int64) + (first - int(offsets[0]))
+        self._validity.append(array, at, len(self._offsets) - 1)
+
+    def _make_room(self, at: int, end: int) -> None:
+        if end - self._origin > len(self._bytes):
+            grown = np.empty(max(1024, (end - self._origin) * 3 // 2), np.uint8)
+            used = int(self._offsets[at]) - self._origin
+            grown[:used] = self._bytes[:used]
+            self._bytes = grown
+
+    def move(self, start: int, stop: int, capacity: int) -> None:
+        first, end = int(self._offsets[start]), int(self._offsets[stop])
+        live = self._bytes[first - self._origin : end - self._origin]
+        self._bytes = moved(live, 0, len(live), max(len(live) * 3 // 2, 1))
+        self._origin = first
+        self._offsets = moved(self._offsets, start, stop + 1, capacity + 1)  # type: ignore[assignment]  # keeps its dtype
+        self._validity.move(start, stop, capacity)
+
+    def take(self, slots: Slots) -> pa.Array:
+        positions = np.empty(len(slots) + 1, np.int64)
+        out = np.empty(gather_offsets(self._offsets, slots, positions), np.uint8)
+        gather_bytes(self._offsets, self._bytes, slots, self._origin, positions, out)
+        return self._arrow(positions, out, self._validity.take(slots))
+
+    def slice(self, start: int, stop: int) -> pa.Array:
+        positions = self._offsets[start : stop + 1] - self._offsets[start]
+        first = int(self._offsets[start]) - self._origin
+        return self._arrow(positions, self._bytes[first : first + int(positions[-1])].copy(), self._validity.slice(start, stop))
+
+    def bytes_at(self, slots: Slots) -> int:
+        """How many bytes ``take`` would copy."""
+        return int((self._offsets[slots + 1] - self._offsets[slots]).sum())
+
+    def _arrow(self, positions: Slots, data: npt.NDArray[np.uint8], valid: pa.Buffer | None) -> pa.Array:
+        offsets = positions if _is_large_text(self.type) else positions.astype(np.int32)
+        buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(data)]
+        return pa.Array.from_buffers(self.type, len(positions) - 1, buffers, 0 if valid is None else -1)
+
+
+class NestedColumn:
+    """Lists, structs, maps and the rest: Arrow chunks, merged so that there are few of them."""
+
+    def __init__(self, type_: pa.DataType) -> None:
+        self.type = type_
+        self._chunks: list[pa.Array] = []
+
+    @property
+    def nbytes(self) -> int:
+        return sum(chunk.nbytes for chunk in self._chunks)
+
+    def append(self, array: pa.Array, at: int) -> None:
+        self._chunks.append(array)
+        while len(self._chunks) > 1 and len(self._chunks[-2]) < 2 * len(self._chunks[-1]):
+            self._chunks[-2:] = [pa.concat_arrays(self._chunks[-2:])]
+
+    def move(self, start: int, stop: int, capacity: int) -> None:
+        if stop > start:
+            self._chunks = [self.slice(start, stop)]
+        else:
+            self._chunks = []
+
+    def take(self, slots: Slots) -> pa.Array:
+        if len(self._chunks) == 1:
+            return self._chunks[0].take(pa.array(slots))
+        parts, order, first = [], [], 0
+        for chunk in self._chunks:
+            inside = np.flatnonzero((slots >= first) & (slots < first + len(chunk)))
+            parts.append(chunk.take(pa.array(slots[inside] - first)))
+            order.append(inside)
+            first += len(chunk)
+        if not parts:
+            return pa.array([], self.type)
+        back = np.argsort(np.concatenate(order), kind="stable")
+        return pc.take(pa.concat_arrays(parts), pa.array(back))
+
+    def slice(self, start: int, stop: int) -> pa.Array:
+        sliced = pa.chunked_array(self._chunks, self.type).slice(start, stop - start)
+        return pa.concat_arrays(sliced.chunks) if sliced.num_chunks else pa.array([], self.type)

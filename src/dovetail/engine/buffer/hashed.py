@@ -1,0 +1,45 @@
+"""A hash index over a window: one chain per bucket, newest tuple first.
+
+    heads[bucket] -> id of the newest tuple;  nexts[slot] -> how many arrivals back the next one is
+
+Inserting writes two numbers. Expiry costs nothing: a walk ends at the first id before the
+window's tail, and a bucket's stale head is overwritten by the next insert.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail.engine.buffer.columns import moved
+from dovetail.engine.combine.kernels import hash_insert
+
+_SMALLEST = 10
+
+
+class HashIndex:
+    """Chains over the codes of one key."""
+
+    def __init__(self) -> None:
+        self.heads = np.full(1 << _SMALLEST, -1, np.int64)
+        self.nexts: npt.NDArray[np.int32] = np.empty(0, np.int32)
+
+    @property
+    def shift(self) -> int:
+        return 65 - len(self.heads).bit_length()
+
+    @property
+    def nbytes(self) -> int:
+        return self.heads.nbytes + self.nexts.nbytes
+
+    def insert(self, codes: npt.NDArray[np.int64], base: int, first: int, last: int) -> None:
+        """Add the tuples with ids first..last-1, whose codes stand at slot id - base."""
+        hash_insert(codes, self.heads, self.nexts, self.shift, base, first, last)
+
+    def move(self, start: int, stop: int, capacity: int) -> None:
+        self.nexts = moved(self.nexts, start, stop, capacity)  # type: ignore[assignment]  # keeps its dtype
+
+    def resize(self, codes: npt.NDArray[np.int64], base: int, tail: int, end: int) -> None:
+        """As many buckets as there is room for tuples, within a factor of two; chains are made anew."""
+        wanted = max(_SMALLEST, (len(self.nexts) * 2 // 3).bit_length())
+        if 1 << wanted != len(self.heads):
+            self.heads = np.full(1 << wanted, -1, np.int64)
+            self.insert(codes, base, tail, end)

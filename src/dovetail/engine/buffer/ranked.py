@@ -1,0 +1,69 @@
+"""A sorted index over a window: a few sorted runs side by side, oldest first, sizes roughly halving.
+
+    ranked  [ 1 4 4 7 9 | 2 5 8 | 3 6 ]        values in order within each run
+    ids     [ 3 0 2 1 4 | 6 5 7 | 9 8 ]        which tuple each belongs to
+    runs    0           5       8     10
+
+A block becomes a run of its own; two neighbours merge when the older is less than twice the newer,
+so that a tuple is merged a logarithmic number of times and a probe searches a logarithmic number of
+runs. Expired tuples stay until their run is merged, or until half of the index has expired.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail.engine.combine.kernels import merge_runs
+
+Values = npt.NDArray[np.float64] | npt.NDArray[np.int64]
+
+
+class SortedIndex:
+    """Sorted runs over the values of one attribute."""
+
+    def __init__(self) -> None:
+        self.ranked: Values = np.empty(0, np.int64)
+        self.ids = np.empty(0, np.int64)
+        self.runs = np.zeros(1, np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        return self.ranked.nbytes + self.ids.nbytes
+
+    def insert(self, values: Values, base: int, first: int, last: int) -> None:
+        """Add the tuples with ids first..last-1, whose values stand at slot id - base."""
+        block = values[first - base : last - base]
+        order = np.argsort(block, kind="stable")
+        self._make_room(last - first, values.dtype)
+        start = int(self.runs[-1])
+        self.ranked[start : start + len(order)] = block[order]
+        self.ids[start : start + len(order)] = order + first
+        self.runs = np.append(self.runs, start + len(order))
+        while len(self.runs) > 2 and self._size(-2) < 2 * self._size(-1):
+            self._merge_last_two()
+
+    def expire(self, tail: int, live: int) -> None:
+        """Forget tuples before ``tail`` once they are most of the index."""
+        if int(self.runs[-1]) > 2 * live + 1024:
+            kept = self.ids[: self.runs[-1]] >= tail
+            sizes = np.add.reduceat(kept, self.runs[:-1]) if len(self.runs) > 1 else np.empty(0, np.int64)
+            sizes = sizes[sizes > 0]
+            self.ranked, self.ids = self.ranked[: self.runs[-1]][kept], self.ids[: self.runs[-1]][kept]
+            self.runs = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    def _size(self, run: int) -> int:
+        return int(self.runs[run] - self.runs[run - 1])
+
+    def _make_room(self, more: int, dtype: np.dtype) -> None:
+        used = int(self.runs[-1])
+        if used + more > len(self.ranked) or self.ranked.dtype != dtype:
+            capacity = (used + more) * 3 // 2
+            ranked, ids = np.empty(capacity, dtype), np.empty(capacity, np.int64)
+            ranked[:used], ids[:used] = self.ranked[:used], self.ids[:used]
+            self.ranked, self.ids = ranked, ids
+
+    def _merge_last_two(self) -> None:
+        first, middle, last = (int(end) for end in self.runs[-3:])
+        ranked, ids = np.empty(last - first, self.ranked.dtype), np.empty(last - first, np.int64)
+        merge_runs(self.ranked, self.ids, first, middle, last, ranked, ids)
+        self.ranked[first:last], self.ids[first:last] = ranked, ids
+        self.runs = np.delete(self.runs, -2)

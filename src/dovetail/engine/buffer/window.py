@@ -1,0 +1,197 @@
+"""The window of one stream: tuples in order of arrival, appended at the end, expired from the front.
+
+    id      ... 90 | 91  92  93  94  95 |            ids count arrivals and never repeat
+    slot         0 |  1   2   3   4   5 |            slot = id - base
+                   tail               end
+
+Tuples before ``tail`` have expired; they are overwritten when the live part moves to the front, so
+expiry costs what expires and memory follows what is live. ``clock`` is the largest time up to each
+arrival: sorted whatever the input, hence searchable; it is the times themselves while no tuple is
+out of order. ``slack`` is how far the worst stored tuple lies behind its clock.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.engine.buffer.columns import Column, FixedColumn, TextColumn, column_for, layout, moved
+from dovetail.engine.buffer.hashed import HashIndex
+from dovetail.engine.buffer.ranked import SortedIndex
+from dovetail.engine.combine.kernels import first_at_least, inspect_times, running_largest
+from dovetail.model import expression
+from dovetail.model.stream import Stream
+from dovetail.plan.physical import Attribute, Key, Number, Storage, Vector
+
+Array = npt.NDArray[np.generic]
+Times = npt.NDArray[np.int64]
+_SMALLEST = 1024
+
+
+class Window:
+    """Columns, attributes and indexes of one stream's live tuples."""
+
+    def __init__(self, stream: Stream, storage: Storage) -> None:
+        self.storage = storage
+        self.base = self.tail = self.end = 0
+        self.slack = 0
+        self._capacity = 0
+        self._columns: dict[str, Column] = {
+            name: column_for(stream.schema.field(name).type) for name in storage.columns
+        }
+        self._derived: dict[Attribute, Array] = {}
+        self._shared = {a: shared for a in storage.attributes if (shared := self._stored_as(stream.name, a))}
+        self._own_times: Times | None = None if _is_plain_time(stream) else np.empty(0, np.int64)
+        self._time_column = stream.time
+        self._clock: Times | None = None
+        self.hashed = {key: HashIndex() for key in storage.hashed}
+        self.ranked = {attribute: SortedIndex() for attribute in storage.sorted}
+
+    def _stored_as(self, name: str, attribute: Attribute) -> str | None:
+        """The column that already holds an attribute's numbers, so that they are not kept twice."""
+        if isinstance(attribute, Vector) or (isinstance(attribute, Key) and len(attribute.expressions) > 1):
+            return None
+        operand = attribute.expressions[0] if isinstance(attribute, Key) else attribute.expression
+        if not isinstance(operand, expression.Column) or operand.stream != name:
+            return None
+        found = layout(operand.type)
+        numeric = found is not None and found[1] == 1 and found[0].itemsize == 8 and found[0].kind in "if"
+        if not numeric or (isinstance(attribute, Key) and pa.types.is_floating(operand.type)):
+            return None
+        return operand.name
+
+    def __len__(self) -> int:
+        return self.end - self.tail
+
+    @property
+    def nbytes(self) -> int:
+        own = [array for array in (self._own_times, self._clock) if array is not None]
+        arrays = [*own, *self._derived.values()]
+        parts = [*self._columns.values(), *self.hashed.values(), *self.ranked.values()]
+        return sum(array.nbytes for array in arrays) + sum(part.nbytes for part in parts)
+
+    @property
+    def times(self) -> Times:
+        if self._own_times is not None:
+            return self._own_times
+        column = self._columns[self._time_column]
+        assert isinstance(column, FixedColumn)
+        return column.data.view(np.int64)
+
+    @property
+    def clock(self) -> Times:
+        return self.times if self._clock is None else self._clock
+
+    def attribute(self, attribute: Attribute) -> Array:
+        """The attribute's numbers by slot."""
+        name = self._shared.get(attribute)
+        if name is None:
+            return self._derived[attribute]
+        column = self._columns[name]
+        assert isinstance(column, FixedColumn)
+        return column.data.view(np.int64) if isinstance(attribute, Key) else column.data
+
+    def vector_width(self, attribute: Attribute) -> int:
+        """Length of the vectors stored so far; 0 if none came yet."""
+        known = self._derived.get(attribute)
+        return known.shape[1] if known is not None and known.ndim == 2 else 0
+
+    def append(
+        self, columns: Mapping[str, pa.Array], times: Times, attributes: Mapping[Attribute, Array]
+    ) -> tuple[int, int]:
+        """Store a block; returns the ids of its first tuple and of the one after its last."""
+        first, last = self.end, self.end + len(times)
+        self._make_room(len(times))
+        at = first - self.base
+        for name, column in self._columns.items():
+            column.append(columns[name], at)
+        if self._own_times is not None:
+            self._own_times[at : at + len(times)] = times
+        for attribute, values in attributes.items():
+            if attribute not in self._shared:
+                self._write(attribute, values, at)
+        self._follow_clock(at, at + len(times))
+        self.end = last
+        self._index(first, last)
+        return first, last
+
+    def _write(self, attribute: Attribute, values: Array, at: int) -> None:
+        stored = self._derived.get(attribute)
+        if stored is None or stored.shape[1:] != values.shape[1:]:
+            stored = self._derived[attribute] = np.zeros((self._capacity, *values.shape[1:]), values.dtype)
+        stored[at : at + len(values)] = values
+
+    def _index(self, first: int, last: int) -> None:
+        for key, index in self.hashed.items():
+            index.insert(self.attribute(key), self.base, first, last)
+        for ranked, runs in self.ranked.items():
+            runs.insert(self.attribute(ranked), self.base, first, last)
+
+    def _follow_clock(self, start: int, stop: int) -> None:
+        so_far = int(self.clock[start - 1]) if start > self.tail - self.base else int(self.times[start])
+        if self._clock is None:
+            smallest, _, behind = inspect_times(self.times[start:stop])
+            behind = max(behind, so_far - smallest)
+            if behind == 0:
+                return
+            self._clock = self.times.copy()
+        running_largest(self.times, start, stop, self._clock, so_far)
+        self.slack = max(self.slack, int((self._clock[start:stop] - self.times[start:stop]).max()))
+
+    def expire(self, before: int) -> None:
+        """Forget tuples from the front whose time is below ``before``."""
+        slot = first_at_least(self.clock, self.tail - self.base, self.end - self.base, before)
+        self.forget(self.base + slot)
+
+    def forget(self, before: int) -> None:
+        """Forget every tuple whose id is below ``before``."""
+        if before > self.tail:
+            self.tail = before
+            for index in self.ranked.values():
+                index.expire(self.tail, len(self))
+            if self.tail == self.end:
+                self._clock, self.slack = None, 0
+
+    def slots(self, ids: Times) -> Times:
+        return ids - self.base
+
+    def take(self, name: str, ids: Times) -> pa.Array:
+        """Values of a column for tuples anywhere in the window."""
+        return self._columns[name].take(ids - self.base)
+
+    def text_bytes(self, name: str, ids: Times) -> int:
+        """How many bytes of text ``take`` would gather; 0 if the column is not text."""
+        column = self._columns[name]
+        return column.bytes_at(ids - self.base) if isinstance(column, TextColumn) else 0
+
+    def batch(self, first: int, last: int) -> pa.RecordBatch:
+        """A range of ids as Arrow, copied."""
+        start, stop = first - self.base, last - self.base
+        arrays = [column.slice(start, stop) for column in self._columns.values()]
+        return pa.RecordBatch.from_arrays(arrays, names=list(self._columns))
+
+    def _make_room(self, more: int) -> None:
+        """Move the live part to the front once the end is reached; a third stays free for what comes."""
+        if self.end - self.base + more <= self._capacity:
+            return
+        needed = len(self) + more
+        fits = needed * 3 // 2 <= self._capacity <= needed * 4
+        capacity = self._capacity if fits else max(_SMALLEST, needed * 3 // 2)
+        start, stop = self.tail - self.base, self.end - self.base
+        for column in self._columns.values():
+            column.move(start, stop, capacity)
+        for attribute, values in self._derived.items():
+            self._derived[attribute] = moved(values, start, stop, capacity)
+        if self._own_times is not None:
+            self._own_times = moved(self._own_times, start, stop, capacity)  # type: ignore[assignment]
+        if self._clock is not None:
+            self._clock = moved(self._clock, start, stop, capacity)  # type: ignore[assignment]
+        self.base, self._capacity = self.tail, capacity
+        for key, index in self.hashed.items():
+            index.move(start, stop, capacity)
+            index.resize(self.attribute(key) if len(self) else np.empty(0, np.int64), self.base, self.tail, self.end)
+
+
+def _is_plain_time(stream: Stream) -> bool:
+    return bool(pa.types.is_timestamp(stream.time_type) and stream.time_type.unit == "us")

@@ -1,0 +1,79 @@
+"""The predicates of a level that its access has not settled, over whole arrays of combinations."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.engine.buffer.columns import bits
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.similarity import is_similar
+from dovetail.engine.evaluate import evaluate
+from dovetail.model.expression import Expression, columns_of, streams_of
+from dovetail.model.predicate import Band, Equality, Predicate, Similarity
+from dovetail.plan.physical import Attribute, Key, Number, Vector
+
+Windows = Mapping[str, Window]
+Flags = npt.NDArray[np.bool_]
+
+
+def check(predicate: Predicate, windows: Windows, partial: Partial) -> Flags:
+    """For which combinations the predicate holds."""
+    if isinstance(predicate, Equality):
+        left = _numbers(windows, partial, predicate.left, Key((predicate.left,)))
+        return np.equal(left, _numbers(windows, partial, predicate.right, Key((predicate.right,))))
+    if isinstance(predicate, Band):
+        left = _numbers(windows, partial, predicate.left, Number(predicate.left))
+        return _in_band(predicate, left, _numbers(windows, partial, predicate.right, Number(predicate.right)))
+    if isinstance(predicate, Similarity):
+        return _similar(predicate, windows, partial)
+    return holds(predicate.expression, windows, partial)
+
+
+def _numbers(windows: Windows, partial: Partial, operand: Expression, attribute: Attribute) -> npt.NDArray[np.generic]:
+    (name,) = streams_of(operand)
+    window = windows[name]
+    return window.attribute(attribute)[partial.ids[name] - window.base]
+
+
+def _in_band(band: Band, left: npt.NDArray[np.generic], right: npt.NDArray[np.generic]) -> Flags:
+    if (band.low, band.high) == (0, None):
+        return np.greater(left, right) if band.low_strict else np.greater_equal(left, right)
+    if (band.low, band.high) == (None, 0):
+        return np.less(left, right) if band.high_strict else np.less_equal(left, right)
+    gap = np.subtract(left, right)
+    keep = np.ones(len(gap), np.bool_)
+    if band.low is not None:
+        keep &= gap > band.low if band.low_strict else gap >= band.low
+    if band.high is not None:
+        keep &= gap < band.high if band.high_strict else gap <= band.high
+    return keep
+
+
+def _similar(wanted: Similarity, windows: Windows, partial: Partial) -> Flags:
+    (left,), (right,) = streams_of(wanted.left), streams_of(wanted.right)
+    ours, theirs = windows[left].attribute(Vector(wanted.left)), windows[right].attribute(Vector(wanted.right))
+    if ours.shape[1] != theirs.shape[1]:
+        return np.zeros(len(partial), np.bool_)
+    slots = partial.ids[left] - windows[left].base, partial.ids[right] - windows[right].base
+    return is_similar(wanted, ours, slots[0], theirs, slots[1])  # type: ignore[arg-type]  # vectors are float64
+
+
+def holds(expression: Expression, windows: Windows, partial: Partial) -> Flags:
+    """For which combinations a boolean expression is true (NULL is not)."""
+    columns = {
+        (column.stream, column.name): windows[column.stream].take(column.name, partial.ids[column.stream])
+        for column in set(columns_of(expression))
+    }
+    return true_rows(evaluate(expression, columns, len(partial)))
+
+
+def true_rows(flags: pa.Array) -> Flags:
+    """A boolean Arrow array as NumPy, NULL counting as false."""
+    valid, data = flags.buffers()
+    true = bits(data, flags.offset, len(flags)) if len(flags) else np.empty(0, np.uint8)
+    if flags.null_count:
+        true = true & bits(valid, flags.offset, len(flags))
+    return true.view(np.bool_)

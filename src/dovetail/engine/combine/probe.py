@@ -1,0 +1,57 @@
+"""The multi-way probe: a block of one stream against the windows of all others, level by level.
+
+    arrivals of C        C            candidates in B by |B.x - C.x| <= 2, in time
+      level 1            C B          candidates in A by A.k = B.k, in time
+      level 2            C B A        results
+
+Each level turns a piece of partial results into pieces of longer ones; a piece goes all the way
+down before the next is made (depth first), so memory is bounded by levels times the piece size,
+however many results there are. A result is made when its member stored last arrives, so exactly once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.candidates import Scratch, candidates
+from dovetail.engine.combine.check import check
+from dovetail.engine.combine.partial import Partial
+from dovetail.plan.physical import Level
+
+
+class Probe:
+    """The probe of one arriving stream."""
+
+    def __init__(self, arriving: str, levels: Sequence[Level], windows: Mapping[str, Window], widths: Mapping[str, int]):
+        self._arriving = arriving
+        self._levels = levels
+        self._windows = windows
+        self._widths = widths
+        self._scratch = [Scratch() for _ in levels]
+
+    def results(self, first: int, last: int) -> Iterator[Partial]:
+        """Complete results of the stored tuples with ids first..last-1, in pieces."""
+        window = self._windows[self._arriving]
+        times = window.times[first - window.base : last - window.base]
+        expiry = times + self._widths[self._arriving]
+        yield from self._extend(0, Partial({self._arriving: np.arange(first, last)}, times, expiry))
+
+    def _extend(self, depth: int, partial: Partial) -> Iterator[Partial]:
+        if depth == len(self._levels):
+            yield partial
+            return
+        level = self._levels[depth]
+        window, width = self._windows[level.stream], self._widths[level.stream]
+        if not len(window):
+            return
+        lows = partial.newest - width
+        for parents, ids in candidates(level.access, self._windows, window, partial, lows, self._scratch[depth]):
+            if not len(ids):
+                continue
+            # copied, because the next piece reuses the arrays
+            longer = partial.extended(level.stream, parents, ids.copy(), window.times[ids - window.base], width)
+            for predicate in level.checks:
+                longer = longer.where(check(predicate, self._windows, longer))
+            if len(longer):
+                yield from self._extend(depth + 1, longer)

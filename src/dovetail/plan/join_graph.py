@@ -1,0 +1,53 @@
+"""Which streams are tied to which, and by what, once equalities are closed under transitivity.
+
+    A.k = B.k AND B.k = C.k        adds A.k = C.k, so that C may follow A directly
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+from dovetail.model.expression import Expression, streams_of
+from dovetail.model.predicate import Equality, Predicate, predicate_streams
+
+
+def key_classes(predicates: Iterable[Predicate]) -> list[list[Expression]]:
+    """Expressions that all equal each other in every result, in order of first mention."""
+    classes: list[list[Expression]] = []
+    for predicate in predicates:
+        if not isinstance(predicate, Equality):
+            continue
+        touched = [group for group in classes if predicate.left in group or predicate.right in group]
+        merged = [expression for group in touched for expression in group]
+        merged += [side for side in (predicate.left, predicate.right) if side not in merged]
+        classes = [group for group in classes if group not in touched] + [merged]
+    return classes
+
+
+def close_equalities(predicates: Sequence[Predicate]) -> tuple[Predicate, ...]:
+    """The predicates with every implied equality between two streams added once."""
+    implied = [
+        Equality(left, right)
+        for group in key_classes(predicates)
+        for left, right in combinations(group, 2)
+        if streams_of(left) != streams_of(right)
+    ]
+    others = [predicate for predicate in predicates if not isinstance(predicate, Equality)]
+    return tuple(implied + others)
+
+
+def applicable(predicates: Iterable[Predicate], bound: frozenset[str], stream: str) -> Iterator[Predicate]:
+    """The predicates that can be checked as soon as ``stream`` joins the streams already bound."""
+    for predicate in predicates:
+        streams = predicate_streams(predicate)
+        if stream in streams and streams <= bound | {stream}:
+            yield predicate
+
+
+def connected_components(names: Sequence[str], predicates: Iterable[Predicate]) -> list[set[str]]:
+    """The streams grouped by whether any chain of predicates ties them together."""
+    groups = [{name} for name in names]
+    for predicate in predicates:
+        streams = predicate_streams(predicate)
+        touched = [group for group in groups if group & streams]
+        groups = [group for group in groups if not group & streams] + [set().union(*touched)]
+    return groups

@@ -1,0 +1,113 @@
+"""The physical plan of one multi-way operator: what each stream stores, and how each arrival probes.
+
+    A.k = B.k AND ABS(B.x - C.x) <= 2          A: hash on k     B: hash on k, sorted ...     C: sorted on x
+
+    arrivals of C probe B first (sorted on x: Band), then A (hash on k: Equality with the bound B)
+
+An ``Attribute`` is a number per stored tuple that kernels compare: a key's code, a band's value, a
+vector. It is derived from the stored columns, so it is never part of the state.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dovetail.model.expression import Expression
+from dovetail.model.predicate import Band, Equality, Predicate, Similarity
+from dovetail.model.query import Algorithm, JoinQuery
+
+
+@dataclass(frozen=True)
+class Key:
+    """One or several equality operands of a stream as one 64-bit code."""
+
+    expressions: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Number:
+    """An operand of a band, as int64 or float64."""
+
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class Vector:
+    """An operand of a similarity, as a row of a float64 matrix."""
+
+    expression: Expression
+
+
+Attribute = Key | Number | Vector
+
+
+@dataclass(frozen=True)
+class KeyAccess:
+    """Find the next stream's tuples by equality: ``own`` is its key, ``bound`` the matching expressions."""
+
+    own: Key
+    bound: tuple[Expression, ...]
+    indexed: bool
+
+
+@dataclass(frozen=True)
+class BandAccess:
+    """Find them by a range of values; ``own`` is the next stream's operand, ``bound`` the other."""
+
+    own: Number
+    bound: Number
+    bound_stream: str
+    band: Band
+    indexed: bool
+
+
+@dataclass(frozen=True)
+class SimilarityAccess:
+    """Find them by matrix products of a bound stream's vectors with the next stream's."""
+
+    own: Vector
+    bound: Vector
+    bound_stream: str
+    similarity: Similarity
+
+
+@dataclass(frozen=True)
+class TimeAccess:
+    """Nothing but time narrows them down: every tuple in range is a candidate."""
+
+
+Access = KeyAccess | BandAccess | SimilarityAccess | TimeAccess
+
+
+@dataclass(frozen=True)
+class Level:
+    """One step of a probe: the next stream, how its candidates are found, what else must hold."""
+
+    stream: str
+    access: Access
+    checks: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True)
+class Storage:
+    """What one stream keeps: its algorithm, the columns, and the attributes with those that are indexed."""
+
+    algorithm: Algorithm
+    columns: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    hashed: tuple[Key, ...]
+    sorted: tuple[Key | Number, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A query with the storage of every stream and the probe order of every arrival."""
+
+    query: JoinQuery
+    storage: Mapping[str, Storage]
+    probes: Mapping[str, tuple[Level, ...]]
+    verify: tuple[Equality, ...]
+
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """The columns the engine needs of each stream, its time column first."""
+        return {name: storage.columns for name, storage in self.storage.items()}

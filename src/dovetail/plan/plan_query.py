@@ -1,0 +1,188 @@
+"""From a bound query to a physical plan: storage per stream, a probe per arriving stream."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pyarrow as pa
+
+from dovetail.model.expression import Expression, columns_of, streams_of
+from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity
+from dovetail.model.query import Algorithm, JoinQuery
+from dovetail.plan.choose_algorithm import choose_algorithm
+from dovetail.plan.choose_probe_order import choose_probe_order
+from dovetail.plan.join_graph import applicable, close_equalities
+from dovetail.plan.physical import (
+    Access,
+    Attribute,
+    BandAccess,
+    Key,
+    KeyAccess,
+    Level,
+    Number,
+    Plan,
+    SimilarityAccess,
+    Storage,
+    TimeAccess,
+    Vector,
+)
+
+
+def plan_query(query: JoinQuery, orders: Mapping[str, Sequence[str]] | None = None) -> Plan:
+    """The plan of one multi-way operator; ``orders`` overrides the probe order of some arriving streams."""
+    predicates = close_equalities(query.predicates)
+    algorithms = {name: choose_algorithm(query, name, predicates) for name in query.names}
+    chosen = {name: choose_probe_order(name, query.names, predicates) for name in query.names}
+    probes = {
+        name: _levels(name, tuple((orders or {}).get(name, chosen[name])), predicates, algorithms)
+        for name in query.names
+    }
+    storage = {name: _storage(query, name, algorithms[name], probes) for name in query.names}
+    return Plan(query, storage, probes, tuple(_to_verify(query, probes)))
+
+
+def _levels(
+    arriving: str, order: Sequence[str], predicates: Sequence[Predicate], algorithms: Mapping[str, Algorithm]
+) -> tuple[Level, ...]:
+    bound = frozenset({arriving})
+    levels = []
+    for name in order:
+        usable = list(applicable(predicates, bound, name))
+        access, used = _access(name, usable, algorithms[name])
+        levels.append(Level(name, access, tuple(predicate for predicate in usable if predicate not in used)))
+        bound |= {name}
+    return tuple(levels)
+
+
+def _access(name: str, usable: Sequence[Predicate], algorithm: Algorithm) -> tuple[Access, Sequence[Predicate]]:
+    """How candidates of ``name`` are found, and the predicates that this already settles."""
+    equalities = [predicate for predicate in usable if isinstance(predicate, Equality)]
+    bands = sorted((p for p in usable if isinstance(p, Band)), key=lambda band: (band.low is None) + (band.high is None))
+    if algorithm == "sorted" and bands:
+        return _band_access(name, bands[0], indexed=True), bands[:1]
+    if equalities:
+        return _key_access(name, equalities, indexed=algorithm in ("hash", "sorted")), equalities
+    if bands:
+        return _band_access(name, bands[0], indexed=False), bands[:1]
+    for predicate in usable:
+        if isinstance(predicate, Similarity):
+            own, bound = _sides(name, predicate.left, predicate.right)
+            access = SimilarityAccess(Vector(own), Vector(bound), _stream(bound), predicate)
+            return access, [predicate]
+    return TimeAccess(), []
+
+
+def _key_access(name: str, equalities: Sequence[Equality], indexed: bool) -> KeyAccess:
+    """One pair per own expression; further equalities of the same expression follow by transitivity."""
+    pairs = dict(reversed([_sides(name, equality.left, equality.right) for equality in equalities]))
+    ordered = sorted(pairs, key=str)
+    return KeyAccess(Key(tuple(ordered)), tuple(pairs[own] for own in ordered), indexed)
+
+
+def _band_access(name: str, band: Band, indexed: bool) -> BandAccess:
+    own, bound = _sides(name, band.left, band.right)
+    return BandAccess(Number(own), Number(bound), _stream(bound), band, indexed)
+
+
+def _sides(name: str, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+    return (left, right) if streams_of(left) == {name} else (right, left)
+
+
+def _stream(expression: Expression) -> str:
+    (name,) = streams_of(expression)
+    return name
+
+
+def _storage(query: JoinQuery, name: str, algorithm: Algorithm, probes: Mapping[str, Sequence[Level]]) -> Storage:
+    attributes = dict.fromkeys(_attributes(name, probes))
+    accesses = [level.access for levels in probes.values() for level in levels if level.stream == name]
+    hashed = dict.fromkeys(
+        access.own
+        for access in accesses
+        if isinstance(access, KeyAccess) and access.indexed and algorithm == "hash"
+    )
+    ranked: dict[Key | Number, None] = {}
+    for access in accesses:
+        if algorithm == "sorted" and isinstance(access, KeyAccess | BandAccess) and access.indexed:
+            ranked[access.own] = None
+    return Storage(algorithm, _columns(query, name), tuple(attributes), tuple(hashed), tuple(ranked))
+
+
+def _attributes(name: str, probes: Mapping[str, Sequence[Level]]) -> Iterable[Attribute]:
+    """Every number that some probe reads of a stored or arriving tuple of ``name``."""
+    for levels in probes.values():
+        for level in levels:
+            for attribute in _read_by(level):
+                if _owner(attribute) == name:
+                    yield attribute
+
+
+def _read_by(level: Level) -> Iterable[Attribute]:
+    access = level.access
+    if isinstance(access, KeyAccess):
+        yield access.own
+        # the probing side of a single key is stored as a number of its own stream; a key over several
+        # bound streams is combined from the codes of its parts
+        yield from (Key((expression,)) for expression in access.bound) if not _one_stream(access.bound) else (
+            Key(access.bound),
+        )
+    elif not isinstance(access, TimeAccess):
+        yield access.own
+        yield access.bound
+    for check in level.checks:
+        if isinstance(check, Equality):
+            yield from (Key((check.left,)), Key((check.right,)))
+        elif isinstance(check, Band):
+            yield from (Number(check.left), Number(check.right))
+        elif isinstance(check, Similarity):
+            yield from (Vector(check.left), Vector(check.right))
+
+
+def _one_stream(expressions: Sequence[Expression]) -> bool:
+    return len({_stream(expression) for expression in expressions}) == 1
+
+
+def _owner(attribute: Attribute) -> str:
+    return _stream(attribute.expressions[0] if isinstance(attribute, Key) else attribute.expression)
+
+
+def _columns(query: JoinQuery, name: str) -> tuple[str, ...]:
+    """Time first, then every column that a predicate, filter or output needs, in schema order."""
+    expressions: list[Expression] = [output.expression for output in query.select]
+    for predicate in query.predicates:
+        if isinstance(predicate, Residual):
+            expressions.append(predicate.expression)
+        else:
+            expressions += [predicate.left, predicate.right]
+    expressions += [expression for stream, expression in query.filters if stream == name]
+    needed = {column.name for expression in expressions for column in columns_of(expression) if column.stream == name}
+    stream = query.stream(name)
+    return (stream.time, *(column for column in stream.schema.names if column in needed and column != stream.time))
+
+
+def _to_verify(query: JoinQuery, probes: Mapping[str, Sequence[Level]]) -> Iterable[Equality]:
+    """Equalities whose codes are hashes, so that equal codes still need equal values."""
+    combined = {
+        expression
+        for levels in probes.values()
+        for level in levels
+        if isinstance(level.access, KeyAccess) and len(level.access.bound) > 1
+        for expression in (*level.access.own.expressions, *level.access.bound)
+    }
+    for predicate in query.predicates:
+        if isinstance(predicate, Equality) and (
+            not is_exact(predicate.left.type) or predicate.left in combined or predicate.right in combined
+        ):
+            yield predicate
+
+
+def is_exact(type_: pa.DataType) -> bool:
+    """Whether a single value of this type fits into its 64-bit code without hashing."""
+    if pa.types.is_decimal128(type_):
+        return bool(type_.precision <= 18)
+    return not (
+        pa.types.is_string(type_)
+        or pa.types.is_large_string(type_)
+        or pa.types.is_binary(type_)
+        or pa.types.is_large_binary(type_)
+        or pa.types.is_fixed_size_binary(type_)
+        or pa.types.is_decimal(type_)
+    )
