@@ -1,7 +1,6 @@
-from tests.unit.testing.build import push, query, stream
-
 from dovetail.testing.history import History
 from dovetail.testing.script import Advance, Event, Script, Tick
+from tests.unit.testing.build import push, query, stream
 
 BUSY = stream("S", 9, delay_us=1)
 QUIET = stream("T", 9, idle_us=10)

@@ -2,12 +2,12 @@ import math
 
 import pyarrow as pa
 import pytest
-from tests.unit.testing.build import above, key, number, push, query, stream, times
 
 from dovetail.model.predicate import Band, Equality
 from dovetail.model.window import rows
 from dovetail.testing import Push, Script, oracle
 from dovetail.testing.script import Close
+from tests.unit.testing.build import above, key, number, push, query, stream, times
 
 
 def test_members_are_inside_a_window_up_to_and_including_its_length() -> None:

@@ -6,10 +6,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.unit.testing.build import SCHEMA, key, number, query, stream
 
 from dovetail.model.predicate import Band, Equality
 from dovetail.testing import Push, assert_same_rows, oracle
+from tests.unit.testing.build import SCHEMA, key, number, query, stream
 
 SQL = """
 WITH S AS (SELECT *, epoch_us(ts) AS t FROM s_rows), T AS (SELECT *, epoch_us(ts) AS t FROM t_rows),
