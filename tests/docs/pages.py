@@ -30,11 +30,10 @@ class Block:
 def blocks(page: Path) -> Iterator[Block]:
     """The blocks of a page in order, each Python block together with what it should print."""
     fences = [token for token in MarkdownIt().parse(page.read_text()) if token.type == "fence"]
-    for fence, following in zip(fences, [*fences[1:], None], strict=True):
-        assert fence.map is not None
-        adjacent = following is not None and following.map is not None and following.map[0] - fence.map[1] <= 1
-        prints = following.content if following is not None and adjacent and following.info == "text" else None
-        yield Block(fence.info, fence.content, fence.map[0] + 2, prints)
+    spans = [token.map or [0, 0] for token in fences]
+    for number, (fence, (start, end)) in enumerate(zip(fences, spans, strict=True)):
+        shown = number + 1 < len(fences) and fences[number + 1].info == "text" and spans[number + 1][0] - end <= 1
+        yield Block(fence.info, fence.content, start + 2, fences[number + 1].content if shown else None)
 
 
 def run_block(block: Block, page: Path, namespace: dict[str, Any]) -> str:

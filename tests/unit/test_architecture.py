@@ -13,7 +13,7 @@ SAYS_NOTHING = {"utils", "util", "helpers", "helper", "manager", "common", "misc
 
 
 def test_layers_import_only_downwards() -> None:
-    command = [Path(sys.executable).with_name("lint-imports"), "--no-logo", "--no-cache"]
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-logo", "--no-cache"]
     checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout
 
