@@ -4,9 +4,12 @@
     T.count / 2                    double       (NULL where the divisor is zero)
     A.ts - B.ts                    duration     made from int64 microseconds, so that it can become a band
     A.ts + INTERVAL '5' SECOND     timestamp[us]
+
+Decimals, and uint64 as decimals, are exact for as long as their digits suffice.
 """
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from dovetail.errors import QueryError
@@ -17,10 +20,10 @@ from dovetail.sql.literal import DURATION
 from dovetail.sql.term import Term, describe
 from dovetail.sql.types import as_decimal, is_instant, is_number
 
-_SIGNS = {"add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide", "modulo": "take the rest of"}
+_WORDS = {"modulo": "take the rest of"}
 
 
-def arithmetic(function: str, left: Term, right: Term, node: exp.Expression) -> Expression:
+def arithmetic(function: str, left: Term, right: Term, node: exp.Expr) -> Expression:
     """One of add, subtract, multiply, divide, modulo."""
     left = left._replace(expression=beside(left, right.expression.type))
     right = right._replace(expression=beside(right, left.expression.type))
@@ -29,16 +32,17 @@ def arithmetic(function: str, left: Term, right: Term, node: exp.Expression) -> 
         return _numbers(function, a, b)
     made = _times(function, a, b)
     if made is None:
-        raise QueryError(f'cannot {_SIGNS[function]} {describe(left)} and {describe(right)} in "{sql_text(node)}"')
+        raise QueryError(
+            f'cannot {_WORDS.get(function, function)} {describe(left)} and {describe(right)} in "{sql_text(node)}"'
+        )
     return made
 
 
 def _nulls_typed(left: Expression, right: Expression) -> tuple[Expression, Expression]:
     """A bare NULL takes the type of the other side."""
-    other = {True: right.type, False: left.type}
-    known = [pa.int64() if pa.types.is_null(type) else type for type in (other[True], other[False])]
-    left = coerce(left, known[0]) if pa.types.is_null(left.type) else left
-    return left, coerce(right, known[1]) if pa.types.is_null(right.type) else right
+    if pa.types.is_null(left.type):
+        left = coerce(left, pa.int64() if pa.types.is_null(right.type) else right.type)
+    return left, coerce(right, left.type) if pa.types.is_null(right.type) else right
 
 
 def _numbers(function: str, a: Expression, b: Expression) -> Expression:
@@ -64,7 +68,7 @@ def operand_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 def _decimal_result(function: str, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
     """Arrow's own result type; None if it has too many digits."""
     try:
-        return pa.compute.call_function(function, [pa.nulls(0, a), pa.nulls(0, b)]).type
+        return pc.call_function(function, [pa.nulls(0, a), pa.nulls(0, b)]).type
     except pa.ArrowException:
         return None
 

@@ -5,8 +5,8 @@ Integers and times are moved freely: both sides are taken apart into terms of on
     A.x BETWEEN B.x - 5 AND B.x + 5      ->   -5 <= A.x - B.x,  A.x - B.x <= 5   ->   one band
     A.ts - B.ts <= INTERVAL '5' SECOND   ->   epoch_us(A.ts) - epoch_us(B.ts) <= 5000000
 
-Floats are not moved, because a - b <= e and a <= b + e round differently: ``a - b <= e`` and ``ABS(a - b) <= e`` are bands
-as written, and ``a <= b + e`` is the plain comparison of ``a`` with the expression ``b + e``.
+Floats are not moved, because a - b <= e and a <= b + e round differently: ``a - b <= e`` and ``ABS(a - b) <= e`` are
+bands as written, and ``a <= b + e`` is the plain comparison of ``a`` with the expression ``b + e``.
 The left side is always of the stream that comes first in the query.
 """
 
@@ -128,7 +128,8 @@ def _float_band(function: str, left: Expression, right: Expression, order: tuple
         return None
     if absolute and (function not in ("lt", "le") or not right.value >= 0):
         return None
-    band = _oriented(function, *difference.arguments, right.value, order)
+    first, second = difference.arguments
+    band = _oriented(function, first, second, right.value, order)
     return _both_ways(band) if absolute else band
 
 

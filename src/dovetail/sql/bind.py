@@ -10,22 +10,21 @@ from collections.abc import Callable
 import pyarrow as pa
 from sqlglot import exp
 
-from dovetail.errors import QueryError, nearest
-from dovetail.model.expression import Call, Expression, Literal, UserFunction
+from dovetail.errors import QueryError
+from dovetail.model.expression import Call, Expression, Literal
 from dovetail.sql.arithmetic import arithmetic
-from dovetail.sql.build import BOOLEAN, call, coerce, compare, condition, meet, microseconds, unify
+from dovetail.sql.build import BOOLEAN, call, coerce, compare, condition, microseconds, unify
+from dovetail.sql.calls import bind_call, callee
 from dovetail.sql.cast import bind_cast
 from dovetail.sql.dialect import sql_text
 from dovetail.sql.functions import BUILT_IN, concat, number, text
 from dovetail.sql.literal import DURATION, interval_literal, number_literal
 from dovetail.sql.scope import Scope
-from dovetail.sql.term import Term, describe
+from dovetail.sql.term import Term
 from dovetail.sql.types import plain_type
 
-_AGGREGATES = ("count", "sum", "avg", "min", "max")
 
-
-def bind(node: exp.Expression, scope: Scope) -> Expression:
+def bind(node: exp.Expr, scope: Scope) -> Expression:
     """The bound form of a node; QueryError if it has none."""
     for kind in type(node).__mro__:
         if kind in _RULES:
@@ -34,7 +33,7 @@ def bind(node: exp.Expression, scope: Scope) -> Expression:
     raise QueryError(f'"{sql_text(node)}" ({kind_name}) is not part of the language')
 
 
-def term(node: exp.Expression, scope: Scope) -> Term:
+def term(node: exp.Expr, scope: Scope) -> Term:
     """A node with its bound form."""
     return Term(bind(node, scope), node)
 
@@ -139,8 +138,8 @@ def _same(node: exp.NullSafeEQ, scope: Scope) -> Expression:
 def _case(node: exp.Case, scope: Scope) -> Expression:
     operand = term(node.this, scope) if node.this else None
     conditions = [_when(branch, operand, scope) for branch in node.args["ifs"]]
-    default = node.args.get("default") or exp.Null()
-    values = unify([term(value, scope) for value in [branch.args["true"] for branch in node.args["ifs"]] + [default]], node)
+    branches = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default") or exp.Null()]
+    values = unify([term(branch, scope) for branch in branches], node)
     pairs = [part for pair in zip(conditions, values[:-1], strict=True) for part in pair]
     return call("case", (*pairs, values[-1]), values[-1].type)
 
@@ -170,46 +169,8 @@ def _extract(node: exp.Extract, scope: Scope) -> Expression:
 
 
 def _function(node: exp.Anonymous, scope: Scope) -> Expression:
-    name = node.name
-    user = scope.function(name)
-    function = BUILT_IN.get(name.lower())
-    if user is None and function is None:
-        raise _unknown_function(name, node, scope)
-    terms = [term(argument, scope) for argument in node.expressions]
-    if user is not None:
-        return _user_call(user, terms, node)
-    assert function is not None
-    if len(terms) < function.least or (function.most is not None and len(terms) > function.most):
-        raise _wrong_count(name, function.least, function.most, len(terms), node)
-    return function.bind(name, terms, node)
-
-
-def _user_call(user: UserFunction, terms: list[Term], node: exp.Expression) -> Expression:
-    if len(terms) != len(user.arguments):
-        raise _wrong_count(user.name, len(user.arguments), len(user.arguments), len(terms), node)
-    values = tuple(_argument(user, at, term, node) for at, term in enumerate(terms))
-    return Call("user", values, user.result, user)
-
-
-def _argument(user: UserFunction, at: int, given: Term, node: exp.Expression) -> Expression:
-    wanted = user.arguments[at]
-    declared = given._replace(expression=Literal(None, wanted))
-    if given.expression.type != wanted and meet(given, declared) is None:
-        raise QueryError(f'{user.name} needs {wanted} as argument {at + 1}, but came {describe(given)} in "{sql_text(node)}"')
-    return coerce(given.expression, wanted)
-
-
-def _wrong_count(name: str, least: int, most: int | None, came: int, node: exp.Expression) -> QueryError:
-    wanted = f"{least} or more" if most is None else str(least) if least == most else f"{least} or {most}"
-    return QueryError(f'{name.upper()} takes {wanted} argument{"s" * (wanted != "1")}, but "{sql_text(node)}" has {came}')
-
-
-def _unknown_function(name: str, node: exp.Expression, scope: Scope) -> QueryError:
-    if name.lower() in _AGGREGATES:
-        return QueryError(f'"{sql_text(node)}" is an aggregate; it has no place in an expression over single rows')
-    known = sorted(function.upper() for function in BUILT_IN) + list(scope.functions)
-    tail = nearest(name, known).replace("it has", "there is", 1)
-    return QueryError(f"there is no function '{name}' as in \"{sql_text(node)}\"; {tail}")
+    function = callee(node, scope)
+    return bind_call(function, [term(argument, scope) for argument in node.expressions], node)
 
 
 Rule = Callable[..., Expression]

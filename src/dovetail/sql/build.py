@@ -1,9 +1,9 @@
 """Typed nodes: constants are computed at once, and both sides of an operation are brought to one type.
 
-    T.value + (2 * 3)          ->   add(T.value, 6)
-    T.small = H.large          ->   eq(cast(T.small as int64), H.large)
-    T.ts > '2026-01-01'        ->   gt(T.ts, that timestamp)
-    T.location = H.value       ->   cannot compare T.location (string) with H.value (double) in "..."
+T.value + (2 * 3)          ->   add(T.value, 6)
+T.small = H.large          ->   eq(cast(T.small as int64), H.large)
+T.ts > '2026-01-01'        ->   gt(T.ts, that timestamp)
+T.location = H.value       ->   cannot compare T.location (string) with H.value (double) in "..."
 """
 
 from datetime import date
@@ -84,10 +84,10 @@ def _fits(value: object, type: pa.DataType) -> bool:
         return False
     signed = pa.types.is_signed_integer(type)
     low, high = (-(2 ** (type.bit_width - 1)), 2 ** (type.bit_width - 1)) if signed else (0, 2**type.bit_width)
-    return low <= value < high
+    return bool(low <= value < high)
 
 
-def compare(function: str, left: Term, right: Term, node: exp.Expression) -> Expression:
+def compare(function: str, left: Term, right: Term, node: exp.Expr) -> Expression:
     """One of eq, ne, lt, le, gt, ge."""
     sides = meet(left, right)
     if sides is None:
@@ -115,7 +115,7 @@ def condition(term: Term, place: str) -> Expression:
     return term.expression
 
 
-def unify(terms: list[Term], node: exp.Expression) -> list[Expression]:
+def unify(terms: list[Term], node: exp.Expr) -> list[Expression]:
     """All terms in one type, as the branches of a CASE need."""
     result = terms[0]
     for term in terms[1:]:

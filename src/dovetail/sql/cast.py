@@ -1,7 +1,7 @@
 """CAST, TRY_CAST and ``::``: the names of types, and which casts there are.
 
-    CAST(T.text AS BIGINT)   ->   cast(T.text as int64), NULL where a text is no number
-    DATE '2026-01-31'        ->   that date, at once; CAST('soon' AS DATE) is refused at once
+CAST(T.text AS BIGINT)   ->   cast(T.text as int64), NULL where a text is no number
+DATE '2026-01-31'        ->   that date, at once; CAST('soon' AS DATE) is refused at once
 """
 
 import pyarrow as pa
@@ -76,10 +76,11 @@ def castable(source: pa.DataType, target: pa.DataType) -> bool:
     if is_instant(source) and is_instant(target):
         return True
     booleans = pa.types.is_boolean(source), pa.types.is_boolean(target)
-    return (booleans[0] and pa.types.is_integer(target)) or (booleans[1] and pa.types.is_integer(source))
+    whole = pa.types.is_integer(target) if booleans[0] else booleans[1] and pa.types.is_integer(source)
+    return bool(whole)
 
 
-def _named_type(named: exp.DataType, node: exp.Expression) -> pa.DataType:
+def _named_type(named: exp.DataType, node: exp.Expr) -> pa.DataType:
     name = getattr(named.this, "value", str(named.this))
     if name == "DECIMAL":
         return _decimal(named, node)
@@ -88,7 +89,7 @@ def _named_type(named: exp.DataType, node: exp.Expression) -> pa.DataType:
     return _NAMED[name]
 
 
-def _decimal(named: exp.DataType, node: exp.Expression) -> pa.DataType:
+def _decimal(named: exp.DataType, node: exp.Expr) -> pa.DataType:
     sizes = [int(size.name) for size in named.expressions if size.name.isdigit()] or [18, 3]
     precision, scale = sizes[0], sizes[1] if len(sizes) > 1 else 0
     if not 1 <= precision <= 38 or scale > precision:

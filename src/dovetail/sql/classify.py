@@ -77,8 +77,9 @@ def _similarity(conjunct: Call) -> Similarity | None:
         return None
     if not isinstance(measured, Call) or not _one_each(measured):
         return None
+    left, right = measured.arguments
     if measured.function == "inner_product":
-        return Similarity(*measured.arguments, "inner_product", threshold.value, function == "gt")
+        return Similarity(left, right, "inner_product", threshold.value, function == "gt")
     if measured.function == "cosine_similarity":
-        return Similarity(*measured.arguments, "cosine_similarity", threshold.value, function == "gt")
+        return Similarity(left, right, "cosine_similarity", threshold.value, function == "gt")
     return None

@@ -1,7 +1,7 @@
 """The text of a join condition becomes predicates between streams and filters on single streams.
 
-    bind_condition("T.location = H.location AND T.value > 40", streams, {})
-        ->   Condition(predicates=(T.location = H.location,), filters=(("T", gt(T.value, 40)),))
+bind_condition("T.location = H.location AND T.value > 40", streams, {})
+    ->   Condition(predicates=(T.location = H.location,), filters=(("T", gt(T.value, 40)),))
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def bind_condition(text: str, streams: Sequence[Stream], functions: Mapping[str,
         raise QueryError(f'cannot read "{shortened(text)}": it is nested too deeply') from None
 
 
-def _bound(node: exp.Expression, scope: Scope) -> Condition:
+def _bound(node: exp.Expr, scope: Scope) -> Condition:
     whole = condition(term(node, scope), "a join condition")
     order = tuple(stream.name for stream in scope.streams)
     predicates: list[Predicate] = []

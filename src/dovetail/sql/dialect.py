@@ -7,6 +7,8 @@ names may be quoted with backticks as well as double quotes, and every function 
     T."odd name" = ABS(H.x)   ->   EQ(Column(T, odd name), Anonymous(ABS, Column(H, x)))
 """
 
+from typing import Any, ClassVar
+
 from sqlglot import exp, parse, parser, tokens
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
@@ -20,15 +22,17 @@ class Dovetail(Dialect):
     """sqlglot's neutral dialect with backticks and with functions by name."""
 
     class Tokenizer(tokens.Tokenizer):
-        IDENTIFIERS = ['"', "`"]
+        IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
 
     class Parser(parser.Parser):
-        FUNCTIONS = {}
-        FUNCTION_PARSERS = {name: parser.Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")}
-        NO_PAREN_FUNCTIONS = {}
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: parser.Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")
+        }
+        NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
 
 
-def parse_items(text: str) -> list[exp.Expression]:
+def parse_items(text: str) -> list[exp.Expr]:
     """The items of a comma list."""
     try:
         statements = parse(_HEAD + text, read=Dovetail)
@@ -41,7 +45,7 @@ def parse_items(text: str) -> list[exp.Expression]:
     return _items(text, statements)
 
 
-def parse_expression(text: str) -> exp.Expression:
+def parse_expression(text: str) -> exp.Expr:
     """The one expression that the text is."""
     items = parse_items(text)
     if len(items) != 1:
@@ -51,7 +55,7 @@ def parse_expression(text: str) -> exp.Expression:
     return items[0]
 
 
-def sql_text(node: exp.Expression) -> str:
+def sql_text(node: exp.Expr) -> str:
     """A node as text, for messages and for names."""
     try:
         return shortened(node.sql(Dovetail, normalize_functions=False, comments=False))
@@ -64,7 +68,7 @@ def shortened(text: str, limit: int = 200) -> str:
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
-def _items(text: str, statements: list[exp.Expression | None]) -> list[exp.Expression]:
+def _items(text: str, statements: list[exp.Expr | None]) -> list[exp.Expr]:
     only = statements[0] if len(statements) == 1 else None
     if not isinstance(only, exp.Select):
         raise QueryError(f'"{shortened(text)}" is not an expression')
@@ -81,10 +85,14 @@ def _parse_message(text: str, error: ParseError) -> str:
     if not error.errors:
         return f'cannot read "{shortened(text)}": {error}'
     found = error.errors[0]
-    line, column, near = found["line"] - 1, found["col"], found["highlight"]
-    reason = found["description"].split(" missing for ")[0].replace("Required keyword: 'expression'", "a right side")
-    reason = reason.replace("Required keyword: 'this'", "an operand").replace("Invalid expression / Unexpected", "unexpected")
-    if "missing for" in found["description"]:
-        reason += " is missing"
-    start = max(column - len(near or ""), 0) + 1
-    return f'cannot read "{shortened(text)}": {reason.lower()} at line {max(line, 1)}, column {start}, near "{near}"'
+    near = found["highlight"] or ""
+    line, column = max(found["line"] - 1, 1), max(found["col"] - len(near), 0) + 1
+    reason = _reason(found["description"])
+    return f'cannot read "{shortened(text)}": {reason} at line {line}, column {column}, near "{near}"'
+
+
+def _reason(description: str) -> str:
+    """The parser's reason without the names of its classes."""
+    if description.startswith("Required keyword"):
+        return "an operand is missing"
+    return "unexpected text" if "Unexpected token" in description else description.lower()

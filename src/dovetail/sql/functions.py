@@ -1,7 +1,7 @@
 """The functions of the language by name: how many arguments each takes, of which types, and what it gives.
 
-    ABS(T.value)        ->   abs(T.value), of the type of T.value (integers as int64)
-    SQRT(T.location)    ->   SQRT needs a number, but T.location is string in "SQRT(T.location)"
+ABS(T.value)        ->   abs(T.value), of the type of T.value (integers as int64)
+SQRT(T.location)    ->   SQRT needs a number, but T.location is string in "SQRT(T.location)"
 """
 
 from collections.abc import Callable
@@ -27,15 +27,15 @@ class Function(NamedTuple):
 
     least: int
     most: int | None
-    bind: Callable[[str, list[Term], exp.Expression], Expression]
+    bind: Callable[[str, list[Term], exp.Expr], Expression]
 
 
-def needed(name: str, what: str, term: Term, node: exp.Expression) -> QueryError:
+def needed(name: str, what: str, term: Term, node: exp.Expr) -> QueryError:
     """The message about an argument of the wrong type."""
     return QueryError(f'{name.upper()} needs {what}, but {term.text} is {term.expression.type} in "{sql_text(node)}"')
 
 
-def number(name: str, term: Term, node: exp.Expression) -> Expression:
+def number(name: str, term: Term, node: exp.Expr) -> Expression:
     """A number in the type it is computed in; a bare NULL is one too."""
     expression = term.expression
     if pa.types.is_null(expression.type):
@@ -47,7 +47,7 @@ def number(name: str, term: Term, node: exp.Expression) -> Expression:
     return coerce(expression, operand_type(expression.type, expression.type))
 
 
-def text(name: str, term: Term, node: exp.Expression) -> Expression:
+def text(name: str, term: Term, node: exp.Expr) -> Expression:
     """A text; a bare NULL is one too."""
     if pa.types.is_null(term.expression.type):
         return coerce(term.expression, pa.string())
@@ -56,7 +56,7 @@ def text(name: str, term: Term, node: exp.Expression) -> Expression:
     return term.expression
 
 
-def constant(name: str, term: Term, node: exp.Expression) -> Literal:
+def constant(name: str, term: Term, node: exp.Expr) -> Literal:
     """A whole number that is written out."""
     value = term.expression.value if isinstance(term.expression, Literal) else None
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 2**31:
@@ -64,7 +64,7 @@ def constant(name: str, term: Term, node: exp.Expression) -> Literal:
     return Literal(value, _INT)
 
 
-def _absolute(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+def _absolute(name: str, terms: list[Term], node: exp.Expr) -> Expression:
     """The size of a number or of an interval."""
     if pa.types.is_duration(terms[0].expression.type):
         return coerce(call("abs", (microseconds(terms[0].expression),), _INT), DURATION)
@@ -75,7 +75,7 @@ def _absolute(name: str, terms: list[Term], node: exp.Expression) -> Expression:
 def _same(function: str) -> Function:
     """A number to a number of the same type; integers are left alone by rounding."""
 
-    def bind(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+    def bind(name: str, terms: list[Term], node: exp.Expr) -> Expression:
         value = number(name, terms[0], node)
         value = coerce(value, _FLOAT) if pa.types.is_decimal(value.type) else value
         if function in ("floor", "ceil") and pa.types.is_integer(value.type):
@@ -86,14 +86,14 @@ def _same(function: str) -> Function:
 
 
 def _float(function: str, arguments: int = 1) -> Function:
-    def bind(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+    def bind(name: str, terms: list[Term], node: exp.Expr) -> Expression:
         values = tuple(coerce(number(name, term, node), _FLOAT) for term in terms)
         return call(function, values, _FLOAT)
 
     return Function(arguments, arguments, bind)
 
 
-def _round(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+def _round(name: str, terms: list[Term], node: exp.Expr) -> Expression:
     value = number(name, terms[0], node)
     digits = constant(name, terms[1], node) if len(terms) > 1 else Literal(0, _INT)
     if pa.types.is_integer(value.type) and digits.value >= 0:
@@ -101,19 +101,19 @@ def _round(name: str, terms: list[Term], node: exp.Expression) -> Expression:
     return call("round", (coerce(value, _FLOAT), digits), _FLOAT)
 
 
-def _modulo(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+def _modulo(name: str, terms: list[Term], node: exp.Expr) -> Expression:
     return arithmetic("modulo", terms[0], terms[1], node)
 
 
 def _text(function: str) -> Function:
-    def bind(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+    def bind(name: str, terms: list[Term], node: exp.Expr) -> Expression:
         value = text(name, terms[0], node)
         return call(function, (value,), _INT if function == "length" else value.type)
 
     return Function(1, 1, bind)
 
 
-def concat(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+def concat(name: str, terms: list[Term], node: exp.Expr) -> Expression:
     """Texts one after the other; NULL if any is."""
     for term in terms:
         text(name, term, node)
@@ -122,7 +122,7 @@ def concat(name: str, terms: list[Term], node: exp.Expression) -> Expression:
     return call("concat", tuple(values), values[0].type)
 
 
-def _substring(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+def _substring(name: str, terms: list[Term], node: exp.Expr) -> Expression:
     value = text(name, terms[0], node)
     return call("substring", (value, *(constant(name, term, node) for term in terms[1:])), value.type)
 
@@ -130,21 +130,21 @@ def _substring(name: str, terms: list[Term], node: exp.Expression) -> Expression
 def _of_all(function: str, least: int = 1) -> Function:
     """A choice among arguments of one type."""
 
-    def bind(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+    def bind(name: str, terms: list[Term], node: exp.Expr) -> Expression:
         values = unify(terms, node)
         return call(function, tuple(values), values[0].type)
 
     return Function(least, None, bind)
 
 
-def _null_if(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+def _null_if(name: str, terms: list[Term], node: exp.Expr) -> Expression:
     compare("eq", terms[0], terms[1], node)
     values = unify(terms, node)
     return call("nullif", tuple(values), values[0].type)
 
 
 def _of_time(function: str) -> Function:
-    def bind(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+    def bind(name: str, terms: list[Term], node: exp.Expr) -> Expression:
         moment = terms[0].expression
         if not is_instant(moment.type):
             raise needed(name, "a date or timestamp", terms[0], node)
@@ -155,7 +155,7 @@ def _of_time(function: str) -> Function:
     return Function(1, 1, bind)
 
 
-def _epoch(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+def _epoch(name: str, terms: list[Term], node: exp.Expr) -> Expression:
     moment = terms[0].expression
     if not is_instant(moment.type) and not pa.types.is_duration(moment.type):
         raise needed(name, "a date, timestamp or interval", terms[0], node)
@@ -163,7 +163,7 @@ def _epoch(name: str, terms: list[Term], node: exp.Expression) -> Expression:
 
 
 def _vectors(function: str) -> Function:
-    def bind(name: str, terms: list[Term], node: exp.Expression) -> Expression:
+    def bind(name: str, terms: list[Term], node: exp.Expr) -> Expression:
         for term in terms:
             if not is_vector(term.expression.type):
                 raise needed(name, "vectors (lists of numbers)", term, node)

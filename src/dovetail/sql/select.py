@@ -52,7 +52,7 @@ def bind_select(
     return _named(items)
 
 
-def _items(node: exp.Expression, scope: Scope) -> Iterator[Item]:
+def _items(node: exp.Expr, scope: Scope) -> Iterator[Item]:
     if isinstance(node, exp.Star):
         _only_star(node)
         for stream in scope.streams:
@@ -71,13 +71,13 @@ def _only_star(star: exp.Star) -> None:
         raise QueryError(f'"{sql_text(star)}" is not part of the language; write * or the names of columns')
 
 
-def _unnamed(node: exp.Expression, scope: Scope) -> Item:
+def _unnamed(node: exp.Expr, scope: Scope) -> Item:
     if isinstance(node, exp.Column) and not node.args.get("db"):
         return _column_item(scope.column(node.table or None, node.name))
     return Item(sql_text(node).lower(), None, _typed(node, scope))
 
 
-def _typed(node: exp.Expression, scope: Scope) -> Expression:
+def _typed(node: exp.Expr, scope: Scope) -> Expression:
     expression = bind(node, scope)
     if pa.types.is_null(expression.type):
         raise QueryError(f'"{sql_text(node)}" has no type; write CAST(... AS ...)')

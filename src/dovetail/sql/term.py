@@ -1,6 +1,6 @@
 """A bound expression together with the text it came from, so that a message can name it.
 
-    describe(term)   ->   T.location (string)
+describe(term)   ->   T.location (string)
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class Term(NamedTuple):
     """A bound expression and its source."""
 
     expression: Expression
-    node: exp.Expression
+    node: exp.Expr
 
     @property
     def text(self) -> str:

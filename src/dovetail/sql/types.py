@@ -31,22 +31,27 @@ _PLAIN = {
 
 
 def is_text(type: pa.DataType) -> bool:
-    return pa.types.is_string(type) or pa.types.is_large_string(type)
+    """Texts, short or large offsets."""
+    return bool(pa.types.is_string(type) or pa.types.is_large_string(type))
 
 
 def is_bytes(type: pa.DataType) -> bool:
-    return pa.types.is_binary(type) or pa.types.is_large_binary(type) or pa.types.is_fixed_size_binary(type)
+    """Binary values."""
+    return bool(pa.types.is_binary(type) or pa.types.is_large_binary(type) or pa.types.is_fixed_size_binary(type))
 
 
 def is_number(type: pa.DataType) -> bool:
-    return pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_decimal(type)
+    """Integers, floats and decimals."""
+    return bool(pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_decimal(type))
 
 
 def is_instant(type: pa.DataType) -> bool:
-    return pa.types.is_date(type) or pa.types.is_timestamp(type)
+    """Dates and timestamps."""
+    return bool(pa.types.is_date(type) or pa.types.is_timestamp(type))
 
 
 def is_vector(type: pa.DataType) -> bool:
+    """Lists of numbers."""
     listed = pa.types.is_list(type) or pa.types.is_large_list(type) or pa.types.is_fixed_size_list(type)
     return listed and is_number(plain_type(type.value_type))
 
@@ -114,7 +119,8 @@ def _common_span(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
 
 
 def _finer(types: list[pa.DataType]) -> str:
-    return max((type.unit for type in types), key=_UNITS.index)
+    units: list[str] = [type.unit for type in types]
+    return max(units, key=_UNITS.index)
 
 
 def keyable(type: pa.DataType) -> bool:

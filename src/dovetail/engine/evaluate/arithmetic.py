@@ -2,6 +2,8 @@
 
     7 % -3   ->   1        the sign of the dividend, as in SQL
     7 / 0    ->   NULL
+
+Everything else is Arrow's own.
 """
 
 from collections.abc import Callable

@@ -2,6 +2,8 @@
 
     substring('window', 2, 3)    ->   'ind'
     substring('window', -3)      ->   'dow'
+
+Patterns and positions are constants, so that a whole column is done in one call.
 """
 
 from collections.abc import Callable

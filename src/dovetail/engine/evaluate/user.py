@@ -1,6 +1,8 @@
 """A user's own function: whole Arrow arrays in, one array out, checked against what was declared.
 
     distance(A.x, B.x) declared as (double, double) -> double   ->   callable(array, array), cast to double
+
+What goes wrong inside it, or with its answer, is a DataError that names the function.
 """
 
 from collections.abc import Callable

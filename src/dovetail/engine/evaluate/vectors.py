@@ -65,7 +65,7 @@ def _extents(column: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, An
     return offsets[:-1], np.diff(offsets)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc]
+@njit(cache=True, nogil=True)
 def sum_products(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known: Any, result: Any) -> None:
     """result[i] = the sum of products of vector i, added from the first element to the last."""
     for i in range(len(known)):
@@ -76,7 +76,7 @@ def sum_products(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known: A
         result[i] = total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc]
+@njit(cache=True, nogil=True)
 def divide_by_norms(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known: Any, result: Any) -> None:
     """result[i] = the cosine of vector i; ``known[i]`` is cleared where a vector is zero."""
     for i in range(len(known)):
