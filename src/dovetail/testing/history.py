@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.model.query import JoinQuery
+from dovetail.model.stream import Stream
 from dovetail.testing.script import Advance, Close, Event, Push, Script, Tick
 
 
@@ -40,8 +41,7 @@ class History:
     null_times: dict[str, int]
     watermarks: dict[str, int | None]
     heard: dict[str, int | None]
-    idle: set[str] = field(default_factory=set)
-    now_us: int | None = None
+    spoke: set[str] = field(default_factory=set)
     arrived: int = 0
 
     @classmethod
@@ -66,17 +66,16 @@ class History:
         if isinstance(event, Push):
             self._push(event.batch)
         elif isinstance(event, Advance):
-            self._hear(event.stream)
+            self.spoke.add(event.stream)
             self._raise(event.stream, event.time_us)
         elif isinstance(event, Tick):
             self._tick(event.now_us)
-        self._carry_idle_streams()
 
     def _push(self, batch: Mapping[str, pa.Table]) -> None:
         before = dict(self.watermarks)
         for name in self.query.names:
             if name in batch and batch[name].num_rows:
-                self._hear(name)
+                self.spoke.add(name)
                 self._admit(name, batch[name], before[name])
 
     def _admit(self, name: str, rows: pa.Table, watermark: int | None) -> None:
@@ -99,31 +98,29 @@ class History:
         old = self.watermarks[name]
         self.watermarks[name] = time_us if old is None else max(old, time_us)
 
-    def _hear(self, name: str) -> None:
-        """The stream said something: silence is measured from the last tick before it."""
-        self.heard[name] = self.now_us
-        self.idle.discard(name)
-
     def _tick(self, now_us: int) -> None:
-        self.now_us = now_us
-        for stream in self.query.streams:
-            heard = self.heard[stream.name]
-            if heard is None:
-                self.heard[stream.name] = heard = now_us
-            if stream.idle_us is not None and now_us - heard > stream.idle_us:
-                self.idle.add(stream.name)
-
-    def _carry_idle_streams(self) -> None:
-        """An idle stream follows the frontier of the others; if all are idle, the largest watermark."""
-        awake = [self.watermarks[name] for name in self.query.names if name not in self.idle]
-        shown = [mark for mark in self.watermarks.values() if mark is not None]
-        if awake:
-            frontier = None if None in awake else min(mark for mark in awake if mark is not None)
-        else:
-            frontier = max(shown, default=None)
-        for name in self.idle:
+        """Silence begins at the first tick after a stream spoke, and is noticed at ticks only."""
+        for name in self.query.names:
+            if name in self.spoke or self.heard[name] is None:
+                self.heard[name] = now_us
+        self.spoke.clear()
+        silent = [stream.name for stream in self.query.streams if self._is_silent(stream, now_us)]
+        frontier = self._frontier_without(silent)
+        for name in silent:
             if frontier is not None:
                 self._raise(name, frontier)
+
+    def _is_silent(self, stream: Stream, now_us: int) -> bool:
+        heard = self.heard[stream.name]
+        return stream.idle_us is not None and heard is not None and now_us - heard > stream.idle_us
+
+    def _frontier_without(self, silent: list[str]) -> int | None:
+        """The smallest watermark of the others; if all are silent, the largest of all."""
+        others = [self.watermarks[name] for name in self.query.names if name not in silent]
+        shown = [mark for mark in others or self.watermarks.values() if mark is not None]
+        if len(shown) < len(others):
+            return None
+        return min(shown) if others else max(shown, default=None)
 
 
 def times_us(column: pa.ChunkedArray | pa.Array) -> list[int | None]:

@@ -12,24 +12,18 @@ def test_watermarks_follow_the_largest_time_and_promises() -> None:
 
 
 def test_a_silent_stream_is_carried_along_and_stays_there() -> None:
-    script: Script = [
-        push("T", (1,)),
-        Tick(0),
-        Tick(10),
-        push("S", (21,)),
-        Tick(11),
-        push("S", (31,)),
-        push("T", (25,)),
-    ]
+    script: Script = [push("T", (1,)), Tick(0), Tick(10), push("S", (21,)), Tick(11), push("S", (31,)), Tick(12)]
+    script = [*script, push("T", (25,)), push("S", (41,)), Tick(13)]
     history = History.of(query(BUSY, QUIET), script)
-    assert history.watermarks == {"S": 30, "T": 30}
+    assert history.watermarks == {"S": 40, "T": 30}
     assert len(history.late["T"]) == 1
 
 
-def test_silence_counts_from_the_last_tick_before_it() -> None:
-    waiting: list[Event] = [Tick(0), push("S", (21,)), Tick(5), push("T", (1,)), Tick(15)]
-    assert History.of(query(BUSY, QUIET), waiting).watermarks == {"S": 20, "T": 1}
-    assert History.of(query(BUSY, QUIET), [*waiting, Tick(16)]).watermarks == {"S": 20, "T": 20}
+def test_silence_counts_from_the_first_tick_after_a_stream_spoke() -> None:
+    for said in (push("T", (1,)), Advance("T", 1)):
+        waiting: list[Event] = [Tick(0), push("S", (21,)), said, Tick(5), Tick(15)]
+        assert History.of(query(BUSY, QUIET), waiting).watermarks == {"S": 20, "T": 1}
+        assert History.of(query(BUSY, QUIET), [*waiting, Tick(16)]).watermarks == {"S": 20, "T": 20}
 
 
 def test_nothing_is_raised_while_another_stream_has_shown_no_time() -> None:
