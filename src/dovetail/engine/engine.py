@@ -115,6 +115,14 @@ class Engine:
             gone += deleted
         return Changes(new, gone, self._header())
 
+    def state(self) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
+        """All of the state: every live slice and the header."""
+        slices = {}
+        for name, window in self._windows.items():
+            if len(window):
+                slices[f"window/{name}", 0] = window.batch(window.tail, window.end)
+        return slices, self._header()
+
     def apply(self, changes: Changes) -> None:
         """Take over what another engine of the same plan did to the same state."""
         for (section, number), batch in sorted(changes.new.items(), key=lambda item: item[0]):

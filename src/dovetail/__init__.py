@@ -1,0 +1,40 @@
+"""Dovetail: windowed joins over any number of streams, embedded or on Apache Spark.
+
+A tuple's way through the package, which is also its map:
+
+    api        stream, join, function: what a user calls
+    sql        text -> bound expressions and predicates
+    plan       query -> storage per stream, a probe per arriving stream
+    runtime    local: in this process; spark: inside Structured Streaming
+    engine     admit -> buffer -> combine -> deliver: the path of a block
+    testing    the oracle, scenario tables and stream generators, for your own tests too
+"""
+
+from dovetail.api import Query, function, join, stream
+from dovetail.errors import (
+    BudgetError,
+    DataError,
+    DovetailError,
+    PlanError,
+    QueryError,
+    StateError,
+    StreamError,
+)
+from dovetail.model.window import rows
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BudgetError",
+    "DataError",
+    "DovetailError",
+    "PlanError",
+    "Query",
+    "QueryError",
+    "StateError",
+    "StreamError",
+    "function",
+    "join",
+    "rows",
+    "stream",
+]

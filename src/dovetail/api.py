@@ -1,0 +1,158 @@
+"""The public surface: stream, join, function, Query. Each call names the stages it goes through."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dovetail.declare import as_algorithms, as_schema, check_choice, check_tied, check_time_column, with_windows
+from dovetail.errors import QueryError, StreamError
+from dovetail.model.duration import duration_us
+from dovetail.model.expression import UserFunction
+from dovetail.model.query import JoinQuery
+from dovetail.model.stream import Stream
+from dovetail.model.window import Window, as_window
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from dovetail.plan.physical import Plan
+    from dovetail.runtime.local import Run
+
+_functions: dict[str, UserFunction] = {}
+
+
+def stream(
+    name: str,
+    data: Any = None,
+    *,
+    time: str,
+    window: str | timedelta | Window | None = None,
+    delay: str | timedelta = "0 seconds",
+    idle: str | timedelta | None = None,
+    schema: pa.Schema | None = None,
+) -> Stream:
+    """A named input: data now, or a ``schema`` for rows that are pushed later.
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> t = dv.stream("T", time="ts", window="1 minute", schema=pa.schema({"ts": pa.timestamp("us"), "v": pa.int64()}))
+    >>> t.name, str(t.window)
+    ('T', '1 minute')
+    """
+    if not isinstance(name, str) or not name:
+        raise StreamError(f"a stream needs a name, not {name!r}")
+    found = as_schema(name, data, schema)
+    check_time_column(name, found, time)
+    try:
+        kept = None if window is None else as_window(window)
+        idle_us = None if idle is None else duration_us(idle)
+        return Stream(name, found, time, kept, duration_us(delay), idle_us, data)
+    except (ValueError, StreamError) as error:
+        raise StreamError(f"stream {name!r}: {error}") from error
+
+
+def function(
+    name: str, callable: Callable[..., Any], arguments: Sequence[pa.DataType | str], result: pa.DataType | str
+) -> UserFunction:
+    """Make a function over whole columns usable by name in ``on`` and ``select``.
+
+    >>> import dovetail as dv, pyarrow.compute as pc
+    >>> dv.function("same_start", lambda a, b: pc.equal(pc.utf8_slice_codeunits(a, 0, 3),
+    ...     pc.utf8_slice_codeunits(b, 0, 3)), ["string", "string"], "bool").name
+    'same_start'
+    """
+    types = tuple(pa.type_for_alias(t) if isinstance(t, str) else t for t in arguments)
+    made = UserFunction(name, callable, types, pa.type_for_alias(result) if isinstance(result, str) else result)
+    _functions[name] = made
+    return made
+
+
+def join(
+    *streams: Stream,
+    on: str,
+    select: str | None = None,
+    how: str = "inner",
+    window: str | timedelta | Window | None = None,
+    order: str = "none",
+    late: str = "drop",
+    algorithm: str | Mapping[str, str] = "auto",
+    partitions: int | None = None,
+) -> "Query":
+    """A query over two or more streams; mistakes in it are found here.
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    >>> a, b = (dv.stream(name, time="ts", schema=schema) for name in "AB")
+    >>> dv.join(a, b, on="A.k = B.k", select="A.k", window="10 seconds").schema.names
+    ['result_time', 'k']
+    """
+    from dovetail.sql import bind_condition, bind_select
+
+    if len(streams) < 2:
+        raise QueryError(f"join: needs two streams or more, got {len(streams)}")
+    windowed = with_windows(streams, window)
+    condition = bind_condition(on, windowed, _functions)
+    check_tied(on, [each.name for each in windowed], condition.predicates)
+    query = JoinQuery(
+        streams=windowed,
+        predicates=condition.predicates,
+        filters=condition.filters,
+        select=bind_select(select, windowed, _functions),
+        how=check_choice("how", how, ("inner",)),
+        order=check_choice("order", order, ("none",)),
+        late=check_choice("late", late, ("drop", "keep", "divert")),
+        algorithm=as_algorithms(algorithm, [each.name for each in windowed]),
+        partitions=partitions,
+    )
+    return Query(query)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A bound query, ready to run embedded or on Spark."""
+
+    model: JoinQuery
+
+    def __post_init__(self) -> None:
+        self.plan  # noqa: B018  # planning finds what the options do not allow, now and not when it runs
+
+    @property
+    def plan(self) -> "Plan":
+        from dovetail.plan.plan_query import plan_query
+
+        return plan_query(self.model)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of the result: ``result_time``, then the select list."""
+        return self.model.schema
+
+    def local(self, snapshot: bytes | None = None) -> "Run":
+        """The embedded engine, no Spark and no Java; from a snapshot, it goes on where that was taken."""
+        from dovetail.runtime.local import Run
+
+        return Run(self.plan, snapshot)
+
+    def collect(self) -> pa.Table:
+        """Run finite inputs to the end with the embedded engine, in order of event time."""
+        from dovetail.runtime.local import collect
+
+        return collect(self.plan)
+
+    def explain(self) -> str:
+        """The plan in words: streams, windows, how each is stored, how each arrival probes."""
+        from dovetail.plan.explain import explain
+
+        return explain(self.plan)
+
+    def spark(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """A DataFrame: streaming if any input streams, static otherwise; ``result_time`` first."""
+        from dovetail.runtime.spark.pipeline import spark_join
+
+        return spark_join(self.plan, session)
+
+    def replace(self, **changes: Any) -> "Query":
+        """The same query with some options changed."""
+        return Query(replace(self.model, **changes))

@@ -1,0 +1,118 @@
+"""Checks of what a user declares, with messages that say where, what was needed, what came, what to try."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.errors import QueryError, StreamError, nearest
+from dovetail.model.predicate import Predicate
+from dovetail.model.stream import Stream
+from dovetail.model.window import Window, as_window
+from dovetail.plan.choose_algorithm import ALGORITHMS
+from dovetail.plan.join_graph import connected_components
+
+
+def as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
+    """The Arrow schema of a stream, from its data or as given."""
+    if data is None:
+        if not isinstance(schema, pa.Schema):
+            raise StreamError(f"stream {name!r} has neither data nor a schema; give one of them")
+        found = schema
+    elif type(data).__module__.startswith("pyspark."):
+        from dovetail.runtime.spark.types import arrow_schema
+
+        found = arrow_schema(data.schema)
+    elif hasattr(data, "__arrow_c_stream__"):
+        found = pa.table(data).schema if not isinstance(data, pa.Table | pa.RecordBatch) else data.schema
+    else:
+        raise StreamError(
+            f"stream {name!r}: data is a {type(data).__name__}; give a Spark DataFrame, an Arrow table, "
+            "a pandas or Polars frame, or nothing and a schema"
+        )
+    plain = [pa.field(field.name, _plain(field.type)) for field in found if not field.name.startswith("__index_level_")]
+    twice = next((field.name for field in plain if found.names.count(field.name) > 1), None)
+    if twice is not None:
+        raise StreamError(f"stream {name!r} has more than one column {twice!r}; rename one")
+    return pa.schema(plain)
+
+
+def _plain(type_: pa.DataType) -> pa.DataType:
+    """The type of the values, without an encoding that only saves space on the way."""
+    if pa.types.is_dictionary(type_):
+        return type_.value_type
+    if pa.types.is_run_end_encoded(type_):
+        return type_.value_type
+    if type_ == pa.string_view():
+        return pa.string()
+    return pa.binary() if type_ == pa.binary_view() else type_
+
+
+def check_time_column(name: str, schema: pa.Schema, time: str) -> None:
+    """The event-time column exists and is a timestamp."""
+    if time not in schema.names:
+        raise StreamError(f"stream {name!r} has no column {time!r} to take its time from; {nearest(time, schema.names)}")
+    found = schema.field(time).type
+    if not pa.types.is_timestamp(found):
+        raise StreamError(
+            f"stream {name!r}: time column {time!r} has type {found}, and needs a timestamp. "
+            "A number has no unit: cast it, for example with pyarrow.compute.cast(column, pyarrow.timestamp('ms'))."
+        )
+
+
+def with_windows(streams: Sequence[Stream], window: str | timedelta | Window | None) -> tuple[Stream, ...]:
+    """The streams, each with a window of its own or that of the query."""
+    names = [stream.name for stream in streams]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise QueryError(f"two streams are named {twice!r}; give each its own name")
+    common = None if window is None else as_window(window)
+    without = [stream.name for stream in streams if stream.window is None and common is None]
+    if without:
+        raise QueryError(f"stream {without[0]!r} has no window; give it one, or give the join one for all")
+    _check_zones(streams)
+    return tuple(replace(stream, window=stream.window or common) for stream in streams)
+
+
+def _check_zones(streams: Sequence[Stream]) -> None:
+    zoned = [stream for stream in streams if stream.time_type.tz is not None]
+    if zoned and len(zoned) < len(streams):
+        plain = next(stream for stream in streams if stream.time_type.tz is None)
+        raise QueryError(
+            f"stream {zoned[0].name!r} has times with a zone ({zoned[0].time_type}) and stream {plain.name!r} "
+            f"without one ({plain.time_type}); convert one of them"
+        )
+
+
+def check_tied(on: str, names: Sequence[str], predicates: Sequence[Predicate]) -> None:
+    """Every stream is tied to the others, unless the user asked for every combination with TRUE."""
+    groups = connected_components(names, predicates)
+    if len(groups) > 1 and on.strip().upper() != "TRUE":
+        first, second = sorted(groups[0], key=names.index), sorted(groups[1], key=names.index)
+        raise QueryError(
+            f"no predicate ties {', '.join(map(repr, first))} to {', '.join(map(repr, second))} in {on!r}. "
+            "Add one, or write on='TRUE' to join every combination within the windows."
+        )
+
+
+def check_choice(option: str, value: str, choices: Sequence[str]) -> Any:
+    """One of the words an option takes."""
+    if value not in choices:
+        raise QueryError(f"{option}={value!r}: it is one of {', '.join(map(repr, choices))}")
+    return value
+
+
+def as_algorithms(algorithm: Any, names: Sequence[str]) -> Any:
+    """'auto', one word for all streams, or one per stream."""
+    if algorithm == "auto":
+        return "auto"
+    chosen = dict.fromkeys(names, algorithm) if isinstance(algorithm, str) else algorithm
+    if not isinstance(chosen, Mapping):
+        raise QueryError(f"algorithm={algorithm!r}: give 'auto', one of {', '.join(ALGORITHMS)}, or one per stream")
+    for name, word in chosen.items():
+        if name not in names:
+            raise QueryError(f"algorithm: the query has no stream {name!r}; {nearest(name, names)}")
+        check_choice(f"algorithm of {name!r}", word, (*ALGORITHMS, "auto"))
+    return {name: word for name, word in chosen.items() if word != "auto"}

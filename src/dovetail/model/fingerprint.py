@@ -1,0 +1,37 @@
+"""Which query a snapshot or checkpoint belongs to: a short digest of everything that shapes the state."""
+
+from hashlib import sha256
+
+from dovetail.model.expression import Column, Expression, Literal
+from dovetail.model.predicate import Residual
+from dovetail.model.query import JoinQuery
+
+
+def fingerprint(query: JoinQuery) -> str:
+    """Equal for queries that can go on from each other's state.
+
+    How results are computed (algorithms, probe orders, partitions) does not enter: state is slices.
+    """
+    parts: list[object] = [query.how, query.order, query.late]
+    for stream in query.streams:
+        fields = [(field.name, str(field.type)) for field in stream.schema]
+        parts.append((stream.name, fields, stream.time, str(stream.window), stream.delay_us, stream.idle_us))
+    for predicate in query.predicates:
+        if isinstance(predicate, Residual):
+            parts.append(("residual", _text(predicate.expression)))
+        else:
+            parts.append((str(predicate), _text(predicate.left), _text(predicate.right)))
+    parts += [(name, _text(expression)) for name, expression in query.filters]
+    parts += [(output.name, _text(output.expression)) for output in query.select]
+    return sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def _text(expression: Expression) -> str:
+    if isinstance(expression, Column):
+        return f"{expression.stream!r}.{expression.name!r}:{expression.type}"
+    if isinstance(expression, Literal):
+        return f"{expression.value!r}:{expression.type}"
+    name = expression.user.name if expression.user else expression.function
+    return f"{name}({', '.join(map(_text, expression.arguments))}):{expression.type}"
+
+

@@ -1,0 +1,43 @@
+"""The plan in words a person can check."""
+
+from collections.abc import Iterator
+
+from dovetail.plan.physical import Access, BandAccess, KeyAccess, Level, Plan, SimilarityAccess
+
+
+def explain(plan: Plan) -> str:
+    """Streams with windows and storage, then the probe of each arriving stream."""
+    return "\n".join(_lines(plan))
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    query = plan.query
+    yield f"{query.how} join of {len(query.streams)} streams, one operator, order {query.order}, late rows {query.late}"
+    yield "streams"
+    for stream in query.streams:
+        storage = plan.storage[stream.name]
+        columns = ", ".join(storage.columns)
+        yield f"  {stream.name}: window {stream.window}, stored as {storage.algorithm}, columns {columns}"
+        for name, expression in query.filters:
+            if name == stream.name:
+                yield f"    only if {expression}"
+    yield "probes"
+    for name, levels in plan.probes.items():
+        yield f"  {name} arrives"
+        for level in levels:
+            yield f"    -> {level.stream} {_access(level.access)}{_checks(level)}"
+
+
+def _access(access: Access) -> str:
+    if isinstance(access, KeyAccess):
+        pairs = zip(access.own.expressions, access.bound, strict=True)
+        return f"by {'index' if access.indexed else 'scan'} on " + " AND ".join(f"{own} = {other}" for own, other in pairs)
+    if isinstance(access, BandAccess):
+        return f"by {'sorted runs' if access.indexed else 'scan'} on {access.band}"
+    if isinstance(access, SimilarityAccess):
+        return f"by matrix products on {access.similarity}"
+    return "by time alone"
+
+
+def _checks(level: Level) -> str:
+    return ", then " + " AND ".join(map(str, level.checks)) if level.checks else ""

@@ -1,0 +1,110 @@
+"""The embedded runtime: one engine in this process, driven by whoever calls it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.engine.engine import Engine
+from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
+from dovetail.errors import DataError, nearest
+from dovetail.model.fingerprint import fingerprint
+from dovetail.plan.physical import Plan
+from dovetail.runtime.rows import as_table
+
+
+class Run:
+    """A running query. Every call returns the results it caused.
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    >>> a, b = (dv.stream(name, time="ts", window="10 seconds", schema=schema) for name in "AB")
+    >>> run = dv.join(a, b, on="A.k = B.k").local()
+    >>> run.push("A", [{"ts": 3_000_000, "k": 1}]).num_rows
+    0
+    >>> run.push("B", [{"ts": 9_000_000, "k": 1}]).num_rows
+    1
+    """
+
+    def __init__(self, plan: Plan, snapshot: bytes | None = None) -> None:
+        self._plan = plan
+        self._streams = {stream.name: stream for stream in plan.query.streams}
+        self._fingerprint = fingerprint(plan.query)
+        self._closed = False
+        self._late = pa.table({})
+        if snapshot is None:
+            self._engine = Engine(plan)
+        else:
+            self._engine = Engine.restore(plan, *unpack_snapshot(snapshot, self._fingerprint))
+
+    def push(self, stream_name: str, rows: Any) -> pa.Table:
+        """Give the run a batch of one stream; get the results it caused."""
+        return self._table(self.push_batches(stream_name, rows))
+
+    def push_batches(self, stream_name: str, rows: Any) -> Iterator[pa.RecordBatch]:
+        """As ``push``, but the results come one batch at a time, in bounded memory; read them to the end."""
+        self._open("push")
+        stream = self._streams[self._known(stream_name)]
+        return self._engine.push({stream_name: as_table(stream, rows)})
+
+    def advance(self, stream_name: str, time: datetime | int) -> pa.Table:
+        """Promise that the stream will send nothing older than ``time`` (a datetime, or microseconds)."""
+        self._open("advance")
+        return self._table(self._engine.advance(self._known(stream_name), _as_us(time)))
+
+    def tick(self, now: datetime | int) -> pa.Table:
+        """Tell the run what time it is (processing time); it never reads a clock itself."""
+        self._open("tick")
+        return self._table(self._engine.tick(_as_us(now)))
+
+    def close(self) -> pa.Table:
+        """The end of all input; what was still waiting comes out."""
+        self._open("close")
+        self._closed = True
+        return self._table(self._engine.close())
+
+    def metrics(self) -> dict[str, Any]:
+        """Counters and sizes so far."""
+        return self._engine.metrics()
+
+    def snapshot(self) -> bytes:
+        """Everything needed to go on later with ``query.local(snapshot=...)``."""
+        slices, header = self._engine.state()
+        return pack_snapshot(self._fingerprint, header, slices)
+
+    @property
+    def late(self) -> pa.Table:
+        """The rows diverted so far (``late="divert"``): stream, reason, how late, the row."""
+        fresh = self._engine.diverted.take()
+        self._late = pa.concat_tables([self._late, fresh]) if self._late.num_columns else fresh
+        return self._late
+
+    def _table(self, batches: Iterator[pa.RecordBatch]) -> pa.Table:
+        return pa.Table.from_batches(batches, self._plan.query.schema)
+
+    def _known(self, stream_name: str) -> str:
+        if stream_name not in self._streams:
+            raise DataError(f"the query has no stream {stream_name!r}; {nearest(stream_name, self._streams)}")
+        return stream_name
+
+    def _open(self, action: str) -> None:
+        if self._closed:
+            raise DataError(f"{action}: this run is closed. Start another with query.local().")
+
+
+def _as_us(time: datetime | int) -> int:
+    if isinstance(time, datetime):
+        return int(pa.scalar(time, pa.timestamp("us", tz="UTC" if time.tzinfo else None)).value)
+    return time
+
+
+def collect(plan: Plan) -> pa.Table:
+    """Run finite inputs to the end, in order of event time."""
+    missing = next((stream.name for stream in plan.query.streams if stream.data is None), None)
+    if missing is not None:
+        raise DataError(f"collect: stream {missing!r} was made without data; give it some, or push rows to query.local()")
+    engine = Engine(plan)
+    blocks = {stream.name: as_table(stream, stream.data) for stream in plan.query.streams}
+    batches = [*engine.push(blocks), *engine.close()]
+    return pa.Table.from_batches(batches, plan.query.schema)
