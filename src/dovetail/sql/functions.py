@@ -127,14 +127,16 @@ def _substring(name: str, terms: list[Term], node: exp.Expr) -> Expression:
     return call("substring", (value, *(constant(name, term, node) for term in terms[1:])), value.type)
 
 
-def _of_all(function: str, least: int = 1) -> Function:
+def _of_all(function: str) -> Function:
     """A choice among arguments of one type."""
 
     def bind(name: str, terms: list[Term], node: exp.Expr) -> Expression:
         values = unify(terms, node)
+        if function != "coalesce" and pa.types.is_nested(values[0].type):
+            raise needed(name, "values that have an order", terms[0], node)
         return call(function, tuple(values), values[0].type)
 
-    return Function(least, None, bind)
+    return Function(1, None, bind)
 
 
 def _null_if(name: str, terms: list[Term], node: exp.Expr) -> Expression:

@@ -69,6 +69,19 @@ def _null_if(call: Call) -> Operation:
     return lambda value, other: pc.if_else(pc.coalesce(pc.equal(value, other), False), nothing, value)
 
 
+def _extreme(of_numbers: Operation, at_least: Operation) -> Callable[[Call], Operation]:
+    """GREATEST and LEAST pass over NULL; Arrow's own do numbers (and pass over NaN) but not every kind of time."""
+
+    def pick(left: Any, right: Any) -> Any:
+        return pc.if_else(pc.coalesce(at_least(left, right), pc.is_valid(left)), left, right)
+
+    def build(call: Call) -> Operation:
+        floating = pa.types.is_floating(call.type)
+        return of_numbers if floating else lambda *values: reduce(pick, values)
+
+    return build
+
+
 OPERATIONS: dict[str, Callable[[Call], Operation]] = {
     "eq": _arrow("equal"),
     "ne": _arrow("not_equal"),
@@ -107,8 +120,8 @@ OPERATIONS: dict[str, Callable[[Call], Operation]] = {
     "exp": _direct(pc.exp),
     "ln": _direct(pc.ln),
     "sign": typed(pc.sign),
-    "greatest": _direct(pc.max_element_wise),
-    "least": _direct(pc.min_element_wise),
+    "greatest": _extreme(pc.max_element_wise, pc.greater_equal),
+    "least": _extreme(pc.min_element_wise, pc.less_equal),
     "year": typed(pc.year),
     "month": typed(pc.month),
     "day": typed(pc.day),
