@@ -1,35 +1,20 @@
 """Fixtures for all tests: one Spark session, started when the first test asks for it."""
 
-import os
-import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-SETTINGS = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    """The one session of a test run: two local cores, two shuffle partitions."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
+def spark() -> "Iterator[SparkSession]":
+    """The one session of a test run: two local cores, two shuffle partitions, quiet."""
+    from dovetail.runtime.spark.session import spark_session
 
-    builder = SparkSession.builder.master("local[2]").appName("dovetail tests")
-    for key, value in SETTINGS.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    session = spark_session(cores=2, name="dovetail tests")
     yield session
     session.stop()
 

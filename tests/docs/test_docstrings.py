@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 
 import pytest
@@ -17,3 +18,11 @@ def test_docstring_examples(name: str) -> None:
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     failed, _ = doctest.testmod(module, optionflags=options)
     assert failed == 0
+
+
+@pytest.mark.parametrize("name", dovetail.__all__)
+def test_public_names_are_explained(name: str) -> None:
+    public = getattr(dovetail, name)
+    assert public.__doc__
+    if inspect.isfunction(public):
+        assert ">>>" in public.__doc__, "a public function shows an example"

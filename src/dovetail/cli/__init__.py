@@ -1,16 +1,17 @@
 """The command line: ``dovetail --help`` lists the commands."""
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
+
+from dovetail import __version__
 
 app = typer.Typer(help="Sliding-window joins over streams.", no_args_is_help=True, add_completion=False)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"dovetail {version('dovetail')}")
+        typer.echo(f"dovetail {__version__}")
         raise typer.Exit
 
 
