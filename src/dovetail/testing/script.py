@@ -7,6 +7,7 @@ Nothing in a script depends on a clock: ``Tick`` hands processing time in.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -21,6 +22,13 @@ class Push:
     def of(cls, stream: str, rows: pa.Table) -> "Push":
         """A batch of one stream."""
         return cls({stream: rows})
+
+    def __repr__(self) -> str:
+        return f"Push({', '.join(f'{name}: {rows.to_pylist()}' for name, rows in self.batch.items())})"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Notebooks, and tools that print failing examples, show the rows as well."""
+        printer.text(repr(self))
 
 
 @dataclass(frozen=True)

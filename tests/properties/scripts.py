@@ -1,0 +1,81 @@
+"""Random scripts: streams that lag, go back within their delay, repeat themselves, and now and then come late.
+
+All streams follow one clock. A row's time is that of the clock, less the constant lag of its stream, less a step back.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from dovetail.testing import Advance, Close, Event, Push, Script, Tick
+from tests.properties import rows
+from tests.properties.queries import Draw, RandomQuery, key_type
+
+ROWS = {2: 26, 3: 26, 4: 22, 5: 20, 6: 20}
+
+
+@st.composite
+def scripts(draw: Draw, query: RandomQuery, late: bool = True, ticks: bool = False, nulls: bool = True) -> Script:
+    """Batches of one stream each and promises, closed at the end; ``late=False``: no row is late however it is cut."""
+    lags = {stream.name: draw(st.sampled_from([0, 0, 1, 4])) for stream in query.streams}
+    values = rows.values(key_type(query), extreme=draw(st.integers(0, 9)) == 9)
+    events: list[Event] = []
+    clock, left = draw(st.sampled_from([20, -3, 10**15])), ROWS[len(query.streams)]
+    for _ in range(draw(st.integers(1, left))):
+        stream = draw(st.sampled_from(query.streams))
+        kind = draw(st.integers(0, 19))
+        reach = clock - lags[stream.name]
+        if kind == 19:
+            events.append(Advance(stream.name, reach - stream.delay_us + (draw(st.integers(0, 3)) if late else 0)))
+            continue
+        if kind == 18 and ticks:
+            events.append(Tick(clock))
+            continue
+        batch: list[tuple[Any, ...]] = []
+        for _ in range(min(draw(st.sampled_from([1, 1, 1, 2, 4, 8])), left)):
+            clock += draw(st.sampled_from([0, 1, 1, 2, 5]))
+            back = draw(st.integers(0, stream.delay_us)) if stream.delay_us else 0
+            back += 4 * (late and draw(st.integers(0, 11)) == 11)
+            timeless = nulls and draw(st.integers(0, 29)) == 29
+            batch.append((None if timeless else clock - lags[stream.name] - back, *draw(values)))
+        batch += batch[-1:] * (draw(st.integers(0, 9)) == 9)
+        left -= len(batch)
+        events.append(Push.of(stream.name, rows.table(batch, stream.schema)))
+        if left <= 0:
+            break
+    return [*events, Close()]
+
+
+def one_by_one(script: Script) -> Script:
+    """The same arrivals, one row at a time."""
+    return list(_single_rows(script))
+
+
+def _single_rows(script: Script) -> Iterator[Event]:
+    for event in script:
+        if isinstance(event, Push):
+            for name, table in event.batch.items():
+                yield from (Push.of(name, table.slice(place, 1)) for place in range(table.num_rows))
+        else:
+            yield event
+
+
+@st.composite
+def recut(draw: Draw, script: Script) -> Script:
+    """The same arrivals in other batches: rows of a stream stay in order, streams may overtake each other a little."""
+    single = [event for event in one_by_one(script) if isinstance(event, Push)]
+    held: dict[str, list[Push]] = {}
+    events: list[Event] = []
+    for event in single:
+        (name,) = event.batch
+        held.setdefault(name, []).append(event)
+        if draw(st.booleans()):
+            events.append(_together(name, held.pop(name)))
+    events += [_together(name, pushes) for name, pushes in held.items()]
+    return [*events, Close()]
+
+
+def _together(name: str, pushes: list[Push]) -> Push:
+    return Push.of(name, pa.concat_tables([push.batch[name] for push in pushes]))
