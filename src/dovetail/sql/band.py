@@ -44,9 +44,10 @@ def as_band(conjunct: Call, order: tuple[str, ...]) -> Band | None:
 
 
 def _as_integer(side: Expression) -> Expression:
-    """A time as an integer of its own unit; both sides have one type already."""
-    in_micros = pa.types.is_timestamp(side.type) and side.type.unit == "us"
-    return microseconds(side) if in_micros else call("cast", (side,), _INT)
+    """A time as an integer of its own unit (a date: its days); both sides have one type already."""
+    if pa.types.is_date(side.type):
+        return coerce(call("cast", (side,), pa.int32()), _INT)
+    return microseconds(side) if side.type.unit == "us" else call("cast", (side,), _INT)
 
 
 def _whole(left: Expression, right: Expression, function: str) -> tuple[Expression, Expression, str]:

@@ -84,7 +84,10 @@ def test_bands_of_floats_are_never_moved(text: str, lines: list[str]) -> None:
     ("text", "lines"),
     [
         ("T.ts < H.ts", ["Band epoch_us(T.ts) - epoch_us(H.ts) < 0"]),
-        ("T.day < H.day", ["Band cast(T.day as int64) - cast(H.day as int64) < 0"]),
+        (
+            "T.day < H.day",
+            ["Band cast(cast(T.day as int32) as int64) - cast(cast(H.day as int32) as int64) < 0"],
+        ),
         ("T.ts - H.ts <= INTERVAL '5' SECOND", ["Band epoch_us(T.ts) - epoch_us(H.ts) <= 5000000"]),
         (
             "ABS(T.ts - H.ts) < INTERVAL '5' SECOND",

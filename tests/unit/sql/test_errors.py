@@ -38,7 +38,7 @@ NEAR = UserFunction("near", lambda a, b: a, (pa.float64(), pa.float64()), pa.boo
         ("CAST(T.v AS INT) = 1", 'cannot cast T.v (list<item: float>) to int32 in "CAST(T.v AS INT)"'),
         ("T.n = ", 'cannot read "T.n = ": an operand is missing at line 1, column 5, near "="'),
         ("T.n =\n  1 )", 'cannot read "T.n =\n  1 )": unexpected text at line 2, column 5, near ")"'),
-        ("T.n = 'x", "cannot read \"T.n = 'x\": a quote or a comment in it is never closed"),
+        ("T.n = 'x", 'cannot read "T.n = \'x": a quote or a comment in it is never closed'),
         ("T.n = 1; T.n = 2", '"T.n = 1; T.n = 2" is not an expression'),
         ("T.n = 1 FROM x", '"T.n = 1 FROM x" is more than an expression: FROM has no place in it'),
         ("T.ok nonsense", 'cannot read "T.ok nonsense": "nonsense" is one word too many'),

@@ -18,20 +18,42 @@ from dovetail.model.expression import Call
 
 def cast_to(call: Call) -> Callable[[Any], Any]:
     """The cast as a function of its argument."""
-    (source,), target = call.arguments, call.type
-    if source.type == target:
+    source, target = call.arguments[0].type, call.type
+    if source == target:
         return lambda value: value
-    if pa.types.is_date(source.type) and pa.types.is_integer(target):
-        return lambda value: value.cast(pa.date32()).cast(pa.int32()).cast(target)
-    if pa.types.is_floating(source.type) and pa.types.is_integer(target):
-        return lambda value: _cast(pc.trunc(value), target, call)
-    if pa.types.is_string(source.type) and pa.types.is_timestamp(target) and target.tz:
-        return lambda value: _cast(_with_offset(value), target, call)
-    if pa.types.is_date(target) and pa.types.is_timestamp(source.type):
+    if _rounds(source, target):
         return lambda value: value.cast(target, safe=False)
-    if pa.types.is_timestamp(target) and pa.types.is_timestamp(source.type) and _is_coarser(target, source.type):
-        return lambda value: value.cast(target, safe=False)
-    return lambda value: _cast(value, target, call)
+    prepare = _preparation(source, target)
+    return lambda value: _cast(prepare(value), target, call)
+
+
+def _rounds(source: pa.DataType, target: pa.DataType) -> bool:
+    """Casts that may lose digits and never fail: integers to floats, times to a coarser unit, times to dates."""
+    if pa.types.is_integer(source) and pa.types.is_floating(target):
+        return True
+    if not pa.types.is_timestamp(source):
+        return False
+    return pa.types.is_date(target) or (pa.types.is_timestamp(target) and _is_coarser(target, source))
+
+
+def _preparation(source: pa.DataType, target: pa.DataType) -> Callable[[Any], Any]:
+    """What brings values into a form from which Arrow's cast goes on, keeping SQL's meaning."""
+    if pa.types.is_integer(target):
+        if pa.types.is_floating(source) or pa.types.is_decimal(source):
+            return pc.trunc
+    if pa.types.is_decimal(target):
+        if pa.types.is_integer(source):
+            return lambda value: value.cast(_wide_decimal(target.scale))
+        if pa.types.is_decimal(source) and source.scale > target.scale:
+            return lambda value: pc.round(value, target.scale, "half_towards_infinity")
+    if pa.types.is_timestamp(target) and target.tz and pa.types.is_string(source):
+        return _with_offset
+    return lambda value: value
+
+
+def _wide_decimal(scale: int) -> pa.DataType:
+    """A decimal that holds any integer, with that many digits after the point."""
+    return pa.decimal128(20 + scale, scale) if scale <= 18 else pa.decimal256(20 + scale, scale)
 
 
 def _is_coarser(target: pa.DataType, source: pa.DataType) -> bool:
