@@ -1,0 +1,44 @@
+"""What one batch brings to one bucket: a block per stream, and how far every stream has come."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from dovetail.plan.physical import Plan
+from dovetail.runtime.spark.blob import from_blob, owned
+
+TOTALS = ("rows", "null_times", "filtered", "pack_us")
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Blocks in order of arrival, heartbeats, and the packers' totals (those that ride with this bucket)."""
+
+    blocks: dict[str, pa.RecordBatch] = field(default_factory=dict)
+    newest: dict[str, int] = field(default_factory=dict)
+    totals: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+def read_arrivals(frames: Iterable[pd.DataFrame], plan: Plan) -> Arrivals:
+    """Put packed rows, which come in any order, back into order: source partition, then sequence."""
+    packed = [row for frame in frames for row in frame.itertuples(index=False)]
+    packed.sort(key=lambda row: (row.partition, row.sequence))
+    arrivals = Arrivals()
+    for position, name in enumerate(plan.query.names):
+        own = [row for row in packed if row.stream == position]
+        _read_stream(arrivals, name, own, plan.columns[name])
+    return arrivals
+
+
+def _read_stream(arrivals: Arrivals, name: str, packed: list[Any], columns: tuple[str, ...]) -> None:
+    times = [int(row.newest) for row in packed if not pd.isna(row.newest)]
+    batches = [batch for row in packed if row.blob is not None for batch in from_blob(row.blob, columns)]
+    if times:
+        arrivals.newest[name] = max(times)
+    if batches:
+        arrivals.blocks[name] = owned(batches)
+    if packed:
+        arrivals.totals[name] = {total: int(sum(getattr(row, total) for row in packed)) for total in TOTALS}

@@ -1,0 +1,37 @@
+"""Who a checkpoint belongs to: the query as text, and a fingerprint of that text.
+
+Everything that gives stored slices their meaning is in it: streams, windows, predicates, columns, and the
+grid that dealt tuples out to buckets. Delays and idle times are not: they may change between runs.
+"""
+
+import hashlib
+
+from dovetail.model.query import JoinQuery
+from dovetail.plan.partition_grid import Grid
+
+STATE_FORMAT = 1
+
+
+def describe(query: JoinQuery, grid: Grid) -> str:
+    """The query in a few lines that a person can compare with another."""
+    streams = [
+        f"  stream {stream.name}: time {stream.time}, window {stream.window}, "
+        + ", ".join(f"{field.name} {field.type}" for field in stream.schema)
+        for stream in query.streams
+    ]
+    conditions = [*map(str, query.predicates), *(str(condition) for _, condition in query.filters)]
+    selected = ", ".join(f"{output.expression} AS {output.name}" for output in query.select)
+    return "\n".join(
+        [
+            *streams,
+            f"  {query.how} join on {' AND '.join(conditions)}",
+            f"  select {selected}",
+            f"  order {query.order}, late {query.late}",
+            f"  partitions: {grid}",
+        ]
+    )
+
+
+def fingerprint(description: str) -> str:
+    """Different for different descriptions, and for another layout of the state."""
+    return hashlib.sha256(f"{STATE_FORMAT}\n{description}".encode()).hexdigest()[:32]

@@ -1,0 +1,65 @@
+"""What the last few batches did to a bucket's slices, so that a worker that missed some can catch up.
+
+before "a": + (window/T, 4)      before "b": + (window/T, 5), - (window/T, 3)      token now: "c"
+
+an engine at "b" needs slice 5 and drops 3;  one at "a" needs 4 and 5 and drops 3;  one at "x" must start afresh
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dovetail.engine.buffer.slices import SliceKey
+
+REMEMBERED = 16
+
+
+@dataclass(frozen=True)
+class Step:
+    """One committed batch: the token it started from, the slices it wrote and those it deleted."""
+
+    before: str
+    new: tuple[SliceKey, ...]
+    gone: tuple[SliceKey, ...]
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """The last steps, oldest first."""
+
+    steps: tuple[Step, ...] = ()
+
+    def after(self, step: Step) -> "Lineage":
+        """This lineage with one more step."""
+        return Lineage((*self.steps, step)[-REMEMBERED:])
+
+    def since(self, token: str) -> tuple[list[SliceKey], list[SliceKey]] | None:
+        """Slices to load and slices to drop for an engine at ``token``; None if that is too long ago, or never was."""
+        starts = [at for at, step in enumerate(self.steps) if step.before == token]
+        return _sum(self.steps[starts[0] :]) if starts else None
+
+    def to_text(self) -> str:
+        """The lineage as JSON."""
+        return json.dumps([[step.before, step.new, step.gone] for step in self.steps])
+
+    @classmethod
+    def from_text(cls, text: str) -> "Lineage":
+        """The inverse of ``to_text``."""
+        return cls(tuple(Step(before, _keys(new), _keys(gone)) for before, new, gone in json.loads(text)))
+
+
+def _keys(pairs: Sequence[Sequence[object]]) -> tuple[SliceKey, ...]:
+    return tuple((str(section), int(str(number))) for section, number in pairs)
+
+
+def _sum(steps: Sequence[Step]) -> tuple[list[SliceKey], list[SliceKey]]:
+    load: dict[SliceKey, None] = {}
+    drop: list[SliceKey] = []
+    for step in steps:
+        load |= dict.fromkeys(step.new)
+        for key in step.gone:
+            if key in load:
+                del load[key]
+            else:
+                drop.append(key)
+    return list(load), drop

@@ -1,0 +1,56 @@
+"""What a running pipeline did, batch by batch, read from Spark's own progress reports.
+
+Each bucket ends its batch with a report row; ``observe`` collects them, and they reach the driver with the
+batch's progress. Nothing needs to be switched on:
+
+    started = query.spark().writeStream.format("noop").start()
+    spark_metrics(started)[-1]["results"]
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+OBSERVATION = "dovetail-"
+REPORTS = "reports"
+_SUMMED = ("results", "bytes_written", "load_us", "join_us", "save_us")
+
+
+def spark_metrics(query: Any) -> list[dict[str, Any]]:
+    """The batches that Spark still remembers of a ``StreamingQuery`` (the last 100), oldest first."""
+    batches = (batch_metrics(progress) for progress in query.recentProgress)
+    return [batch for batch in batches if batch is not None]
+
+
+def batch_metrics(progress: Any) -> dict[str, Any] | None:
+    """One batch from a ``StreamingQueryProgress``; None if no bucket had anything to do."""
+    observed = [row for name, row in progress.observedMetrics.items() if name.startswith(OBSERVATION)]
+    reports = [report for row in observed for report in _reports(row)]
+    if not reports:
+        return None
+    return {
+        "batch": progress.batchId,
+        "timestamp": progress.timestamp,
+        "duration_ms": dict(progress.durationMs),
+        **{name: sum(report[name] for report in reports) for name in _SUMMED},
+        "streams": _streams(reports),
+        "buckets": sorted(reports, key=lambda report: int(report["bucket"])),
+    }
+
+
+def _reports(row: Any) -> list[dict[str, Any]]:
+    """Over Spark Connect a row comes as its values and its schema."""
+    fields = row.asDict()
+    texts = fields[REPORTS] if REPORTS in fields else fields["values"][0]
+    return [json.loads(text) for text in texts]
+
+
+def _streams(reports: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """Packers' totals per stream, over all buckets."""
+    streams: dict[str, dict[str, int]] = {}
+    for report in reports:
+        for name, totals in report["packed"].items():
+            own = streams.setdefault(name, dict.fromkeys(totals, 0))
+            for total, value in totals.items():
+                own[total] += value
+    return streams

@@ -1,0 +1,130 @@
+"""The join itself, as Spark's stateful operator: one engine per bucket, its state in the state store.
+
+One batch of one bucket:
+
+    read      packed rows, in order of arrival (source partition, then sequence): blocks and heartbeats
+    recall    the cached engine if its token is the state's; else catch up on what it missed; else load everything
+    join      push; results leave as blobs while the push runs
+    save      new slices, deleted slices, head with a fresh token; only then is the engine cached under it
+    report    one row of counters
+
+Invariant: the state is written after the last result has left, and the token last. An attempt that
+dies before leaves the committed state as it was, and its engine, taken out of the cache, is forgotten.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues
+
+from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
+from dovetail.engine.buffer.slices import Changes
+from dovetail.engine.engine import Engine
+from dovetail.plan.physical import Plan
+from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
+from dovetail.runtime.spark.blob import in_pieces, to_blob
+from dovetail.runtime.spark.cache import ENGINES, Cached
+from dovetail.runtime.spark.report import Report
+from dovetail.runtime.spark.state import BucketState, Head
+
+OUTPUT = "blob binary, report string"
+RESULT_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the operator of one pipeline must know; a value that travels to the workers.
+
+    ``run`` tells pipelines apart in a worker's cache, ``ended`` names the streams that are static tables
+    (all of their rows come before the first batch), and ``once`` says that every stream is: one batch, then the end.
+    """
+
+    plan: Plan
+    description: str
+    fingerprint: str
+    run: str
+    ended: tuple[str, ...] = ()
+    once: bool = False
+
+
+class JoinOperator(StatefulProcessor):
+    """Spark calls this once per bucket and batch."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Declare the state variables."""
+        self._state = BucketState(handle)
+
+    def handleInitialState(self, key: tuple[Any, ...], initialState: pd.DataFrame, timerValues: TimerValues) -> None:  # noqa: N802, N803
+        """Rows of static inputs, before the first batch; their streams advance once all have come."""
+        arrivals = read_arrivals([initialState], self._job.plan)
+        report = Report(int(key[0]), arrivals)
+        head, engine = self._recall(int(key[0]), report)
+        silent = dict.fromkeys(arrivals.newest, BEFORE_ALL)
+        for _ in engine.push(arrivals.blocks, silent):
+            raise AssertionError("static inputs alone cannot make a result")
+        self._save(int(key[0]), head, engine, report)
+
+    def handleInputRows(  # noqa: N802
+        self,
+        key: tuple[Any, ...],
+        rows: Iterable[pd.DataFrame],
+        timerValues: TimerValues,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        """One batch of one bucket."""
+        bucket = int(key[0])
+        arrivals = read_arrivals(rows, self._job.plan)
+        report = Report(bucket, arrivals)
+        head, engine = self._recall(bucket, report)
+        results = report.timed("join", self._results(engine, arrivals))
+        for piece in in_pieces(report.counted(results), RESULT_BYTES):
+            yield _output(blob=to_blob(piece))
+        if not self._job.once:
+            self._save(bucket, head, engine, report)
+        yield _output(report=json.dumps(report.finished(engine.metrics())))
+
+    def _results(self, engine: Engine, arrivals: Arrivals) -> Iterator[pa.RecordBatch]:
+        for name in self._job.ended:
+            yield from engine.advance(name, AFTER_ALL)
+        yield from engine.push(arrivals.blocks, arrivals.newest)
+        if self._job.once:
+            yield from engine.close()
+
+    def _recall(self, bucket: int, report: Report) -> tuple[Head | None, Engine]:
+        """An engine that agrees with the state, by the cheapest way that is safe."""
+        with report.phase("load"):
+            head = self._state.head(self._job.fingerprint, self._job.description)
+            cached = ENGINES.take((self._job.run, bucket))
+            if head is None:
+                report.recalled = "new"
+                return None, Engine(self._job.plan)
+            if cached and cached.token == head.token:
+                report.recalled = "cached"
+                return head, cached.engine
+            missed = head.lineage.since(cached.token) if cached else None
+            if cached and missed:
+                report.recalled = "caught up"
+                load, drop = missed
+                cached.engine.apply(Changes(self._state.load(load), drop, head.header))
+                return head, cached.engine
+            report.recalled = "loaded"
+            return head, Engine.restore(self._job.plan, self._state.load_all(), head.header)
+
+    def _save(self, bucket: int, head: Head | None, engine: Engine, report: Report) -> None:
+        with report.phase("save"):
+            changes = engine.changes()
+            token, report.written = self._state.save(head, self._job.fingerprint, self._job.description, changes)
+            ENGINES.put((self._job.run, bucket), Cached(token, engine))
+
+    def close(self) -> None:
+        """Nothing to release: engines stay in the cache for the next batch."""
+
+
+def _output(blob: bytes | None = None, report: str | None = None) -> pd.DataFrame:
+    return pd.DataFrame({"blob": [blob], "report": [report]})

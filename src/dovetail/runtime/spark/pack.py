@@ -1,0 +1,119 @@
+"""Before the shuffle: a packer makes a few blobs out of millions of rows.
+
+    rows of one source partition -> needed columns -> NULL times out -> own filter -> cells -> one blob per cell
+
+A packed row goes to every cell, with or without a blob. It carries a heartbeat, the largest event time
+among all rows seen, filtered ones too, so that each bucket knows every stream's watermark in the
+very batch that raised it. Totals of the partition ride along with cell 0 only, so that sums over buckets are right.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from time import perf_counter_ns
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import TaskContext
+
+from dovetail.engine.admit.conform import conform, times_us, without_null_times
+from dovetail.engine.evaluate import evaluate
+from dovetail.model.expression import Expression
+from dovetail.model.stream import Stream
+from dovetail.plan.partition_grid import Grid
+from dovetail.runtime.spark.blob import in_pieces, owned, to_blob
+from dovetail.runtime.spark.route import Rows, route
+
+PACKED = pa.schema(
+    {
+        "bucket": pa.int32(),
+        "stream": pa.int32(),
+        "partition": pa.int32(),
+        "sequence": pa.int32(),
+        "newest": pa.int64(),
+        "rows": pa.int64(),
+        "null_times": pa.int64(),
+        "filtered": pa.int64(),
+        "pack_us": pa.int64(),
+        "blob": pa.binary(),
+    }
+)
+PIECE_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Packer:
+    """What packing one stream takes; a value that travels to the workers.
+
+    ``arriving`` names the columns as they come, ``kept`` those that the engine wants, ``filters`` what
+    can be judged here, and ``numbers`` is the bucket number of each cell.
+    """
+
+    stream: Stream
+    position: int
+    arriving: tuple[str, ...]
+    kept: tuple[str, ...]
+    filters: tuple[Expression, ...]
+    grid: Grid
+    numbers: tuple[int, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Pack one source partition, a bounded piece at a time."""
+        context = TaskContext.get()
+        partition = context.partitionId() if context else 0
+        seen = 0
+        for sequence, piece in enumerate(in_pieces(batches, PIECE_BYTES)):
+            rows = owned(piece).rename_columns(list(self.arriving))
+            yield self.pack(rows, partition, sequence, partition + seen)
+            seen += rows.num_rows
+
+    def pack(self, rows: pa.RecordBatch, partition: int, sequence: int, position: int) -> pa.RecordBatch:
+        """One packed row for every cell."""
+        started = perf_counter_ns()
+        columns, lost = _with_times(conform(self.stream, rows, self.arriving), self.stream.time)
+        times = times_us(columns[self.stream.time])
+        newest = int(times.max()) if len(times) else None
+        chosen = self._passing(columns)
+        blobs = self._blobs(chosen, position)
+        totals = {"rows": rows.num_rows, "null_times": lost, "filtered": len(times) - len(chosen[self.stream.time])}
+        totals["pack_us"] = (perf_counter_ns() - started) // 1000
+        return self._packed(partition, sequence, newest, totals, blobs)
+
+    def _passing(self, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+        """The kept columns of the rows for which every filter is true."""
+        keep = None
+        for condition in self.filters:
+            holds = evaluate(condition, self._named(columns), len(columns[self.stream.time]))
+            keep = holds if keep is None else pc.and_kleene(keep, holds)
+        return {name: columns[name] if keep is None else columns[name].filter(keep) for name in self.kept}
+
+    def _named(self, columns: Mapping[str, pa.Array]) -> dict[tuple[str, str], pa.Array]:
+        return {(self.stream.name, name): array for name, array in columns.items()}
+
+    def _blobs(self, columns: Mapping[str, pa.Array], position: int) -> list[bytes | None]:
+        length = len(columns[self.stream.time])
+        batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        if self.grid.cells == 1:
+            return [to_blob([batch]) if length else None]
+        row, cell = route(self.grid, Rows(self.stream.name, self._named(columns), length, position))
+        batch = batch.take(pa.array(row))
+        ends = np.searchsorted(cell, np.arange(self.grid.cells + 1))
+        cuts = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+        return [to_blob([batch.slice(start, stop - start)]) if stop > start else None for start, stop in cuts]
+
+    def _packed(
+        self, partition: int, sequence: int, newest: int | None, totals: Mapping[str, int], blobs: list[bytes | None]
+    ) -> pa.RecordBatch:
+        cells = len(blobs)
+        alike = {"stream": self.position, "partition": partition, "sequence": sequence, "newest": newest}
+        columns: dict[str, list[object]] = {name: [value] * cells for name, value in alike.items()}
+        columns |= {name: [total, *[0] * (cells - 1)] for name, total in totals.items()}
+        columns |= {"bucket": list(self.numbers), "blob": list(blobs)}
+        return pa.RecordBatch.from_pydict({name: columns[name] for name in PACKED.names}, schema=PACKED)
+
+
+def _with_times(columns: dict[str, pa.Array], time: str) -> tuple[dict[str, pa.Array], int]:
+    if not columns[time].null_count:
+        return columns, 0
+    kept, lost = without_null_times(columns, time)
+    return kept, len(lost[time])

@@ -1,0 +1,133 @@
+"""A query as a DataFrame: pack -> shuffle -> join -> unpack.
+
+    input T --mapInArrow--> packed \\
+                                    union -> groupBy(bucket) -> operator -> observe -> unpack -> rows
+    input H --mapInArrow--> packed /
+
+Inputs may be streaming or static DataFrames (tables and frames of other kinds become static ones). If all are static
+the result is static: every row is known, so none is late, and everything is released. If some are, a static
+input is a stream that has already ended: its rows come before the first batch, as the
+operator's initial state, and it never holds the others back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from dovetail.errors import PlanError
+from dovetail.model.query import JoinQuery
+from dovetail.model.window import TimeWindow
+from dovetail.plan.partition_grid import Grid, partition_grid
+from dovetail.plan.physical import Plan
+from dovetail.plan.plan_query import plan_query
+from dovetail.runtime.spark.bucket_numbers import bucket_numbers
+from dovetail.runtime.spark.identity import describe, fingerprint
+from dovetail.runtime.spark.metrics import OBSERVATION, REPORTS
+from dovetail.runtime.spark.operator import OUTPUT, Job, JoinOperator
+from dovetail.runtime.spark.pack import PACKED, Packer
+from dovetail.runtime.spark.session import check_session
+from dovetail.runtime.spark.types import arrow_schema, spark_schema
+from dovetail.runtime.spark.unpack import Unpacker
+
+
+def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
+    """The result of a query over Spark DataFrames: streaming if any input streams, static otherwise."""
+    query = plan.query
+    session = session or _session_of(query)
+    check_session(session)
+    inputs = {stream.name: _as_frame(session, stream.name, stream.data) for stream in query.streams}
+    partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+    grid = partition_grid(query, query.partitions or partitions)
+    packers = _packers(plan, grid, bucket_numbers(grid.cells, partitions))
+    packed = {name: _packed(inputs[name], packer) for name, packer in packers.items()}
+    streaming = [packed[name] for name, frame in inputs.items() if frame.isStreaming]
+    static = [packed[name] for name, frame in inputs.items() if not frame.isStreaming]
+    ended = tuple(name for name, frame in inputs.items() if not frame.isStreaming)
+    joined = _joined(streaming, static, _job(plan, grid, ended))
+    return _unpacked(joined, query)
+
+
+def _session_of(query: JoinQuery) -> SparkSession:
+    for stream in query.streams:
+        if isinstance(stream.data, DataFrame):
+            return stream.data.sparkSession
+    raise PlanError("spark(): no stream has a Spark DataFrame; pass session=, or run it with local() or collect()")
+
+
+def _as_frame(session: SparkSession, name: str, data: Any) -> DataFrame:
+    if data is None:
+        raise PlanError(f"spark(): stream {name!r} has no data; give stream({name!r}, data, ...) a DataFrame")
+    if isinstance(data, DataFrame):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        data = pa.Table.from_batches([data])
+    return session.createDataFrame(data.to_arrow() if hasattr(data, "to_arrow") else data)
+
+
+def _own_filters(query: JoinQuery, name: str) -> bool:
+    """Whether packers may apply the stream's own conditions: nothing else may need the rows that fail them."""
+    counted_whole = not isinstance(query.stream(name).window, TimeWindow)
+    return query.how == "inner" and query.late != "divert" and not counted_whole
+
+
+def _packers(plan: Plan, grid: Grid, numbers: tuple[int, ...]) -> dict[str, Packer]:
+    query, kept = plan.query, _operator_plan(plan).columns
+    packers = {}
+    for position, stream in enumerate(query.streams):
+        filters = tuple(e for name, e in query.filters if name == stream.name and _own_filters(query, name))
+        bare = replace(stream, data=None)
+        arriving = plan.columns[stream.name]
+        packers[stream.name] = Packer(bare, position, arriving, kept[stream.name], filters, grid, numbers)
+    return packers
+
+
+def _operator_plan(plan: Plan) -> Plan:
+    """The plan that is left once packers have applied the filters they may; it holds no DataFrame."""
+    query = plan.query
+    filters = tuple((name, condition) for name, condition in query.filters if not _own_filters(query, name))
+    streams = tuple(replace(stream, data=None) for stream in query.streams)
+    return plan_query(replace(query, streams=streams, filters=filters))
+
+
+def _packed(frame: DataFrame, packer: Packer) -> DataFrame:
+    columns = [F.col(_quoted(name)).alias(f"c{at}") for at, name in enumerate(packer.arriving)]
+
+    def pack(batches: Any) -> Any:
+        return packer(batches)
+
+    return frame.select(*columns).mapInArrow(pack, spark_schema(PACKED))
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _job(plan: Plan, grid: Grid, ended: tuple[str, ...]) -> Job:
+    description = describe(plan.query, grid)
+    once = len(ended) == len(plan.query.streams)
+    return Job(_operator_plan(plan), description, fingerprint(description), uuid4().hex, () if once else ended, once)
+
+
+def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Job) -> DataFrame:
+    rows = reduce(DataFrame.union, streaming or static).groupBy("bucket")
+    initial = reduce(DataFrame.union, static).groupBy("bucket") if streaming and static else None
+    joined = rows.transformWithStateInPandas(JoinOperator(job), OUTPUT, "Append", "None", initialState=initial)
+    return joined.observe(f"{OBSERVATION}{job.run}", F.collect_list("report").alias(REPORTS))
+
+
+def _unpacked(joined: DataFrame, query: JoinQuery) -> DataFrame:
+    ordered = query.order != "none"
+    schema = spark_schema(query.schema)
+    unpacker = Unpacker(arrow_schema(schema), ordered)
+
+    def unpack(batches: Any) -> Any:
+        return unpacker(batches)
+
+    blobs = joined.select("blob").where("blob IS NOT NULL")
+    return (blobs.repartition(1) if ordered else blobs).mapInArrow(unpack, schema)

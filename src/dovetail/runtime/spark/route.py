@@ -1,0 +1,113 @@
+"""From rows to grid cells, for a whole batch of one stream at a time.
+
+    A.x = B.x AND B.y = C.y on a grid of 2 x 2         rows of A:  x=7  x=8
+    x=7 hashes to 1, x=8 to 0                          row 0 -> cells 2, 3      row 1 -> cells 0, 1
+
+Every process must come to the same cells for the same rows, so nothing here depends on a process:
+codes are the engine's 64-bit key codes, mixed; rows dealt out in turn go by their position.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.engine.admit.derive import derive
+from dovetail.plan.partition_grid import Axis, Grid, KeyAxis, RangeAxis, Reach, StreamAxis
+from dovetail.plan.physical import Key, Number
+
+Integers = npt.NDArray[np.int64]
+_FARTHEST = 1 << 62
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns of one stream's rows, and the position of the first among all that its packer has seen."""
+
+    stream: str
+    columns: Mapping[tuple[str, str], pa.Array]
+    length: int
+    position: int
+
+
+def route(grid: Grid, rows: Rows) -> tuple[Integers, Integers]:
+    """Row numbers and the cell of each, by cell and then by row; a row stands there once per copy."""
+    row, cell = np.arange(rows.length), np.zeros(rows.length, np.int64)
+    for axis in grid.axes:
+        copies, coordinates = _coordinates(axis, rows)
+        times = copies[row]
+        first = np.cumsum(copies) - copies
+        nth = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+        row, cell = np.repeat(row, times), np.repeat(cell, times)
+        cell = cell * axis.size + coordinates[first[row] + nth]
+    order = np.argsort(cell.astype(np.uint16) if grid.cells <= 1 << 16 else cell, kind="stable")
+    return row[order], cell[order]
+
+
+def _coordinates(axis: Axis, rows: Rows) -> tuple[Integers, Integers]:
+    """How many coordinates each row has, and all of them, row after row."""
+    if isinstance(axis, KeyAxis) and rows.stream in axis.keys:
+        return _once(_hashed_key(axis, rows))
+    if isinstance(axis, StreamAxis) and rows.stream == axis.stream:
+        return _once((np.arange(rows.length) + rows.position) % axis.size)
+    if isinstance(axis, RangeAxis) and rows.stream in axis.reaches:
+        return _ranges(axis, rows)
+    return np.full(rows.length, axis.size), np.tile(np.arange(axis.size), rows.length)
+
+
+def _once(coordinates: Integers) -> tuple[Integers, Integers]:
+    return np.ones(len(coordinates), np.int64), coordinates
+
+
+def _hashed_key(axis: KeyAxis, rows: Rows) -> Integers:
+    codes, valid = derive(Key(axis.keys[rows.stream]), rows.columns, rows.length)
+    if valid is not None:
+        codes = np.where(valid, codes, 0)
+    return _mixed(codes, axis.size)
+
+
+def _ranges(axis: RangeAxis, rows: Rows) -> tuple[Integers, Integers]:
+    """The ranges at both ends of the reach: it is never wider than a range, so none lies between.
+
+    The anchor's own range is exact; the others' reach is widened by what a subtraction of floats may round away.
+    """
+    reach = axis.reaches[rows.stream]
+    values, valid = derive(Number(reach.expression), rows.columns, rows.length)
+    if valid is not None:
+        values = np.where(valid, values, 0)
+    low, high = (_mixed(end, axis.size) for end in _ends(values, reach, axis.width))
+    copies = 1 + (low != high)
+    both = np.stack([low, high], axis=1).reshape(-1)
+    return copies, both[np.stack([np.full(rows.length, True), low != high], axis=1).reshape(-1)]
+
+
+def _ends(values: npt.NDArray[Any], reach: Reach, width: float) -> tuple[Integers, Integers]:
+    if values.dtype == np.int64:
+        return _whole_end(values, int(reach.low), int(width)), _whole_end(values, int(reach.high), int(width))
+    rounding = 4 * np.finfo(np.float64).eps * (np.abs(values) + abs(reach.low) + abs(reach.high))
+    slack = rounding if reach.low < reach.high else np.zeros(len(values))
+    return _float_end(values + reach.low - slack, width), _float_end(values + reach.high + slack, width)
+
+
+def _whole_end(values: Integers, shift: int, width: int) -> Integers:
+    """The range of value + shift, without overflow at either end of int64."""
+    ranges, within = np.divmod(values, width)
+    end: Integers = ranges + (within + shift) // width
+    return end
+
+
+def _float_end(values: npt.NDArray[np.float64], width: float) -> Integers:
+    numbers = np.nan_to_num(np.floor(values / width), nan=0.0)
+    end: Integers = np.clip(numbers, -_FARTHEST, _FARTHEST).astype(np.int64)
+    return end
+
+
+def _mixed(codes: npt.NDArray[np.generic], size: int) -> Integers:
+    """Codes spread over 0..size-1 (the finalizer of SplitMix64)."""
+    word = codes.astype(np.int64, copy=False).view(np.uint64)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((word ^ (word >> np.uint64(31))) % np.uint64(size)).astype(np.int64)

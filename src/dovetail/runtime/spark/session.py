@@ -1,0 +1,115 @@
+"""A Spark session fit for joins: made here, or checked if it was made elsewhere.
+
+Every setting has a reason: workers must run this very interpreter, the stateful operator needs the
+RocksDB state store (with changelog checkpoints a batch uploads what changed), and packers want large batches.
+"""
+
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from dovetail.errors import PlanError
+
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SPARK_VERSION = (4, 3)
+MANY_PARTITIONS = 64
+
+
+def spark_session(
+    cores: int | None = None, *, name: str = "dovetail", settings: Mapping[str, str] | None = None, quiet: bool = True
+) -> SparkSession:
+    """A local session on ``cores`` cores (all by default); ``quiet`` sends Spark's own chatter to a file.
+
+    The chatter (start-up warnings, and lines that the operator's driver-side worker prints whenever a query
+    starts) is written by the Java process to the standard error it inherits, so it is sent elsewhere at its start.
+    """
+    cores = cores or os.cpu_count() or 1
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
+    for key, value in {**_settings(cores), **(settings or {})}.items():
+        builder = builder.config(key, value)
+    if not quiet:
+        return builder.getOrCreate()
+    with _errors_to(Path(tempfile.gettempdir()) / f"dovetail-spark-{os.getpid()}.log"):
+        return builder.getOrCreate()
+
+
+def _settings(cores: int) -> dict[str, str]:
+    return {
+        "spark.sql.shuffle.partitions": str(cores),
+        PROVIDER: ROCKSDB,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+@contextmanager
+def _errors_to(path: Path) -> Iterator[None]:
+    """Processes started inside write their errors to a file for as long as they live."""
+    ours = os.dup(2)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(file, 2)
+    try:
+        yield
+    finally:
+        os.dup2(ours, 2)
+        os.close(ours)
+        os.close(file)
+
+
+def check_session(session: SparkSession) -> None:
+    """PlanError, with what to do, if a session cannot run a join; what can be set on it is set."""
+    _check_versions(session.version)
+    if os.environ.get("PYSPARK_PYTHON", sys.executable) != sys.executable:
+        warnings.warn(
+            f"PYSPARK_PYTHON is {os.environ['PYSPARK_PYTHON']}, and this is {sys.executable}: unless they are the same "
+            "Python with the same packages, workers fail; set it to sys.executable before the session starts",
+            stacklevel=2,
+        )
+    _check_state_store(session)
+    _check_partitions(session)
+
+
+def _check_versions(spark: str) -> None:
+    if tuple(int(part) for part in spark.split(".")[:2]) < SPARK_VERSION:
+        raise PlanError(f"Spark {spark} is too old: joins need Spark 4.3 or later; pip install 'dovetail[spark]'")
+    for package in ("pyarrow", "protobuf"):
+        _installed(package)
+    if int(_installed("pandas").split(".")[0]) >= 3:
+        raise PlanError(f"pandas {version('pandas')} breaks parts of Spark 4.3; pip install 'pandas<3'")
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError as missing:
+        raise PlanError(
+            f"{package} is not installed, and joins on Spark need it; pip install 'dovetail[spark]'"
+        ) from missing
+
+
+def _check_state_store(session: SparkSession) -> None:
+    """The provider may be chosen until a query starts, so choose it rather than complain."""
+    if session.conf.get(PROVIDER, None) != ROCKSDB:
+        session.conf.set(PROVIDER, ROCKSDB)
+
+
+def _check_partitions(session: SparkSession) -> None:
+    partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+    if partitions > MANY_PARTITIONS:
+        warnings.warn(
+            f"spark.sql.shuffle.partitions is {partitions}: every micro-batch starts that many tasks per step; "
+            "two per core are plenty, so set it lower before the query starts",
+            stacklevel=2,
+        )

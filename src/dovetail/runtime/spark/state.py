@@ -1,0 +1,95 @@
+"""One bucket's state in Spark's state store: slices under (section, number), and one head.
+
+head:    token, fingerprint, header, lineage       rewritten by every batch; small
+slices:  ("window/T", 12) -> blob                  written once, deleted when the last tuple has expired
+origin:  the query as text                         written by the first batch; read to explain a mix-up
+"""
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+
+from dovetail.engine.buffer.slices import Changes, SliceKey
+from dovetail.errors import StateError
+from dovetail.runtime.spark.blob import owned
+from dovetail.runtime.spark.lineage import Lineage, Step
+
+
+@dataclass(frozen=True)
+class Head:
+    """What every batch reads first and writes last."""
+
+    token: str
+    fingerprint: str
+    header: bytes
+    lineage: Lineage
+
+
+class BucketState:
+    """The state variables of the operator; the bucket they speak of is the one Spark is calling for."""
+
+    def __init__(self, handle: StatefulProcessorHandle) -> None:
+        self._head = handle.getValueState("head", "token string, fingerprint string, header binary, lineage string")
+        self._origin = handle.getValueState("origin", "query string")
+        self._slices = handle.getMapState("slices", "section string, number long", "blob binary")
+
+    def head(self, fingerprint: str, description: str) -> Head | None:
+        """The head if there is one; StateError if another query wrote it."""
+        row = self._head.get()
+        if row is None:
+            return None
+        token, written_by, header, lineage = row
+        if written_by != fingerprint:
+            (origin,) = self._origin.get() or ("unknown",)
+            raise StateError(
+                f"this checkpoint belongs to another query.\nIt was written by:\n{origin}\n"
+                f"This query is:\n{description}\n"
+                "Give this query a checkpoint location of its own, or run the query that wrote this one."
+            )
+        return Head(token, written_by, bytes(header), Lineage.from_text(lineage))
+
+    def save(self, before: Head | None, fingerprint: str, description: str, changes: Changes) -> tuple[str, int]:
+        """Write what a batch changed; returns the new token and the bytes written."""
+        written = 0
+        for key, batch in changes.new.items():
+            blob = to_slice(batch)
+            written += len(blob)
+            self._slices.updateValue(key, (blob,))
+        for key in changes.gone:
+            self._slices.removeKey(key)
+        if before is None:
+            self._origin.update((description,))
+        step = Step(before.token if before else "", tuple(changes.new), tuple(changes.gone))
+        lineage = (before.lineage if before else Lineage()).after(step)
+        token = secrets.token_hex(8)
+        self._head.update((token, fingerprint, changes.header, lineage.to_text()))
+        return token, written + len(changes.header)
+
+    def load(self, keys: Iterable[SliceKey]) -> dict[SliceKey, pa.RecordBatch]:
+        """Some of the slices."""
+        found = {key: self._slices.getValue(key) for key in keys}
+        lost = [key for key, value in found.items() if value is None]
+        if lost:
+            raise StateError(f"the checkpoint lacks slices that its head names: {lost}; restore it from a copy")
+        return {key: from_slice(value[0]) for key, value in found.items() if value is not None}
+
+    def load_all(self) -> Mapping[SliceKey, pa.RecordBatch]:
+        """Every slice."""
+        return {(section, number): from_slice(value[0]) for (section, number), value in self._slices.iterator()}
+
+
+def to_slice(batch: pa.RecordBatch) -> bytes:
+    """A slice as bytes, with the names that the engine gave its columns."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def from_slice(blob: bytes) -> pa.RecordBatch:
+    """The inverse of ``to_slice``."""
+    with pa.ipc.open_stream(blob) as reader:
+        return owned([reader.read_next_batch()])
