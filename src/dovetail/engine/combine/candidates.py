@@ -90,10 +90,11 @@ def _by_band(
         return
     own = window.attribute(access.own)
     low, high, flags = band_arguments(band, is_left, own.dtype)
+    firsts, lasts = value_ranges(values, low, high, flags)
     p, resume = 0, -1
     while p < len(partial):
         n, p, resume = kernels.scan_band(
-            values, lows, partial.expiry, low, high, flags, own, window.times, window.clock, window.base,
+            values, firsts, lasts, lows, partial.expiry, low, high, flags, own, window.times, window.clock, window.base,
             window.tail, window.end, window.slack, p, resume, scratch.parents, scratch.found,
         )  # fmt: skip
         yield scratch.piece(n)

@@ -19,6 +19,8 @@ _WHERE = "UniTuple(int64, 3)"
 
 HAS_LOW, HAS_HIGH, LOW_STRICT, HIGH_STRICT, WINDOW_IS_LEFT, PLAIN = 1, 2, 4, 8, 16, 32
 
+STRETCH = 256
+
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -90,7 +92,7 @@ def first_at_least(values, start, stop, value):
     nogil=True,
 )
 def scan_equal(codes, lows, highs, window_codes, times, clock, base, tail, end, slack, p, resume, parents, found):
-    """Compare each code with every tuple in its time range."""
+    """Compare each code with every tuple in its time range: a dense count per stretch, then the few that match."""
     n, limit = 0, len(found)
     while p < len(codes):
         code, low, high = codes[p], lows[p], highs[p]
@@ -98,13 +100,18 @@ def scan_equal(codes, lows, highs, window_codes, times, clock, base, tail, end, 
         stop = first_at_least(clock, slot, end - base, high + slack + 1)
         resume = -1
         while slot < stop:
-            piece = min(stop, slot + limit - n)
-            if piece == slot:
-                return n, p, slot
+            piece = min(stop, slot + STRETCH)
+            matches = 0
             for at in range(slot, piece):
-                parents[n] = p
-                found[n] = at + base
-                n += (window_codes[at] == code) & (times[at] >= low) & (times[at] <= high)
+                matches += window_codes[at] == code
+            if matches > limit - n:
+                return n, p, slot
+            if matches:
+                for at in range(slot, piece):
+                    if window_codes[at] == code and low <= times[at] <= high:
+                        parents[n] = p
+                        found[n] = at + base
+                        n += 1
             slot = piece
         p += 1
     return n, p, np.int64(-1)
@@ -128,9 +135,10 @@ def scan_all(lows, highs, times, clock, base, tail, end, slack, p, resume, paren
             if piece == slot:
                 return n, p, slot
             for at in range(slot, piece):
-                parents[n] = p
-                found[n] = at + base
-                n += (times[at] >= low) & (times[at] <= high)
+                if low <= times[at] <= high:
+                    parents[n] = p
+                    found[n] = at + base
+                    n += 1
             slot = piece
         p += 1
     return n, p, np.int64(-1)
@@ -151,33 +159,38 @@ def in_band(window_value, value, low, high, flags):
 
 
 def _band_signature(number, values):
-    tail = "int64, int64, int64, int64, int64"
     return (
-        f"{_WHERE}({values}, {_I8}, {_I8}, {number}, {number}, int64, {values}, {_I8}, {_I8}, "
-        f"{tail}, int64, {_I8}, {_I8})"
+        f"{_WHERE}({values}, {values}, {values}, {_I8}, {_I8}, {number}, {number}, int64, {values}, {_I8}, {_I8}, "
+        f"int64, int64, int64, int64, int64, int64, {_I8}, {_I8})"
     )
 
 
 @njit([_band_signature("int64", _I8), _band_signature("float64", _F8)], cache=True, nogil=True)
 def scan_band(
-    values, lows, highs, low, high, flags, window_values, times, clock, base, tail, end, slack, p, resume, parents, found
-):
-    """Compare each value with every tuple in its time range."""
+    values, firsts, lasts, lows, highs, low, high, flags, window_values, times, clock, base, tail, end, slack, p, resume,
+    parents, found,
+):  # fmt: skip
+    """Compare each value with every tuple in its time range: a dense count per stretch, then the few that match."""
     n, limit = 0, len(found)
     while p < len(values):
-        value, first, last = values[p], lows[p], highs[p]
-        slot = first_at_least(clock, tail - base, end - base, first) if resume < 0 else resume
-        stop = first_at_least(clock, slot, end - base, last + slack + 1)
+        value, since, until = values[p], lows[p], highs[p]
+        first, last = firsts[p], lasts[p]
+        slot = first_at_least(clock, tail - base, end - base, since) if resume < 0 else resume
+        stop = first_at_least(clock, slot, end - base, until + slack + 1)
         resume = -1
         while slot < stop:
-            piece = min(stop, slot + limit - n)
-            if piece == slot:
-                return n, p, slot
+            piece = min(stop, slot + STRETCH)
+            matches = 0
             for at in range(slot, piece):
-                if in_band(window_values[at], value, low, high, flags):
-                    parents[n] = p
-                    found[n] = at + base
-                    n += (times[at] >= first) & (times[at] <= last)
+                matches += (window_values[at] >= first) & (window_values[at] <= last)
+            if matches > limit - n:
+                return n, p, slot
+            if matches:
+                for at in range(slot, piece):
+                    if in_band(window_values[at], value, low, high, flags) and since <= times[at] <= until:
+                        parents[n] = p
+                        found[n] = at + base
+                        n += 1
             slot = piece
         p += 1
     return n, p, np.int64(-1)
