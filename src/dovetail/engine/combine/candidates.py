@@ -191,7 +191,8 @@ def _shifted(values: npt.NDArray[np.generic], by: object, bounded: int, side: in
     if values.dtype == np.float64:
         if not bounded:
             return np.full(len(values), side * np.inf)
-        return values + by + side * 4e-15 * (np.abs(values) + abs(by))  # type: ignore[operator,no-any-return,arg-type]
+        margin = np.where(np.isinf(values), 0, 4e-15 * (np.abs(values) + abs(by)))  # type: ignore[arg-type]
+        return values + by + side * margin  # type: ignore[operator,no-any-return]
     ends = np.iinfo(np.int64)
     if not bounded:
         return np.full(len(values), ends.max if side > 0 else ends.min, np.int64)

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 _I8, _F8 = "int64[::1]", "float64[::1]"
+_READ = "Array(int64, 1, 'C', readonly=True)"  # Arrow's memory may be read, not written
 _WHERE = "UniTuple(int64, 3)"
 
 HAS_LOW, HAS_HIGH, LOW_STRICT, HIGH_STRICT, WINDOW_IS_LEFT, PLAIN = 1, 2, 4, 8, 16, 32
@@ -256,7 +257,7 @@ def merge_runs(ranked, ids, first, middle, last, ranked_out, ids_out):
             right += 1
 
 
-@njit(f"UniTuple(int64, 3)({_I8})", cache=True, nogil=True)
+@njit(f"UniTuple(int64, 3)({_READ})", cache=True, nogil=True)
 def inspect_times(times):
     """Smallest, largest, and how far the worst tuple lies behind an earlier one."""
     smallest = largest = times[0]
@@ -276,7 +277,7 @@ def running_largest(times, start, stop, clock, so_far):
         clock[at] = so_far
 
 
-@njit(f"{_I8}({_I8}, {_I8})", cache=True, nogil=True)
+@njit(f"{_I8}({_READ}, {_READ})", cache=True, nogil=True)
 def combine_codes(codes, more):
     """One code for two parts of a key."""
     out = np.empty(len(codes), np.int64)

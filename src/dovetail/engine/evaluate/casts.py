@@ -38,9 +38,8 @@ def _rounds(source: pa.DataType, target: pa.DataType) -> bool:
 
 def _preparation(source: pa.DataType, target: pa.DataType) -> Callable[[Any], Any]:
     """What brings values into a form from which Arrow's cast goes on, keeping SQL's meaning."""
-    if pa.types.is_integer(target):
-        if pa.types.is_floating(source) or pa.types.is_decimal(source):
-            return pc.trunc
+    if pa.types.is_integer(target) and (pa.types.is_floating(source) or pa.types.is_decimal(source)):
+        return lambda value: pc.trunc(value)
     if pa.types.is_decimal(target):
         if pa.types.is_integer(source):
             return lambda value: value.cast(_wide_decimal(target.scale))
