@@ -46,7 +46,8 @@ def coerce(expression: Expression, type: pa.DataType) -> Expression:
     if isinstance(value, date) and pa.types.is_timestamp(type):
         return Literal(in_zone(value, type), type)
     if isinstance(value, int) and pa.types.is_decimal(type):
-        return Literal(Decimal(value), type)
+        fits = abs(value) < 10 ** (type.precision - type.scale)
+        return Literal(Decimal(value) if fits else None, type)
     return call("cast", (expression,), type)
 
 

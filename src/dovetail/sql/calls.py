@@ -6,15 +6,17 @@
 Case does not matter in the name of a function.
 """
 
+import pyarrow as pa
 from sqlglot import exp
 
 from dovetail.errors import QueryError, nearest
-from dovetail.model.expression import Call, Expression, Literal, UserFunction
-from dovetail.sql.build import coerce, meet
+from dovetail.model.expression import Call, Expression, UserFunction
+from dovetail.sql.build import beside, coerce
 from dovetail.sql.dialect import sql_text
 from dovetail.sql.functions import BUILT_IN, Function
 from dovetail.sql.scope import Scope
 from dovetail.sql.term import Term, describe
+from dovetail.sql.types import common_type, is_vector
 
 _AGGREGATES = ("count", "sum", "avg", "min", "max")
 
@@ -39,12 +41,20 @@ def bind_call(function: UserFunction | Function, terms: list[Term], node: exp.An
 
 
 def _argument(function: UserFunction, at: int, given: Term, node: exp.Expr) -> Expression:
-    wanted = function.arguments[at]
-    declared = given._replace(expression=Literal(None, wanted))
-    if given.expression.type != wanted and meet(given, declared) is None:
+    wanted, value = function.arguments[at], beside(given, function.arguments[at])
+    if not _accepts(wanted, value.type):
         needs = f"{function.name} needs {wanted} as argument {at + 1}"
         raise QueryError(f'{needs}, but came {describe(given)} in "{sql_text(node)}"')
-    return coerce(given.expression, wanted)
+    return coerce(value, wanted)
+
+
+def _accepts(wanted: pa.DataType, came: pa.DataType) -> bool:
+    """Whether a value is cast for the user without being asked; a fraction is never cut off."""
+    if wanted == came or (is_vector(wanted) and is_vector(came)):
+        return True
+    if pa.types.is_integer(wanted) and (pa.types.is_floating(came) or pa.types.is_decimal(came)):
+        return False
+    return common_type(wanted, came) is not None
 
 
 def _check_count(least: int, most: int | None, came: int, node: exp.Anonymous) -> None:

@@ -132,6 +132,8 @@ def _of_all(function: str) -> Function:
 
     def bind(name: str, terms: list[Term], node: exp.Expr) -> Expression:
         values = unify(terms, node)
+        if pa.types.is_null(values[0].type):
+            return values[0]
         if function != "coalesce" and pa.types.is_nested(values[0].type):
             raise needed(name, "values that have an order", terms[0], node)
         return call(function, tuple(values), values[0].type)
@@ -142,6 +144,8 @@ def _of_all(function: str) -> Function:
 def _null_if(name: str, terms: list[Term], node: exp.Expr) -> Expression:
     compare("eq", terms[0], terms[1], node)
     values = unify(terms, node)
+    if pa.types.is_null(values[0].type):
+        return values[0]
     return call("nullif", tuple(values), values[0].type)
 
 

@@ -190,7 +190,8 @@ def test_a_vector_s_value_does_not_depend_on_the_batch() -> None:
     alone = [value_of("COSINE_SIMILARITY(a, b)", a=column[i : i + 1], b=twin[i : i + 1])[0] for i in range(200)]
     assert whole == alone
     assert np.allclose(
-        whole, [x @ y / np.linalg.norm(x) / np.linalg.norm(y) for x, y in zip(values, values[::-1], strict=True)]
+        np.array(whole, float),
+        [x @ y / np.linalg.norm(x) / np.linalg.norm(y) for x, y in zip(values, values[::-1], strict=True)],
     )
 
 

@@ -15,7 +15,7 @@ ROWS = 500
 def _random_table() -> pa.Table:
     random = np.random.default_rng(7)
 
-    def some(values: np.ndarray, type: pa.DataType) -> pa.Array:  # type: ignore[type-arg]
+    def some(values: np.ndarray, type: pa.DataType) -> pa.Array:
         return pa.array(values, mask=random.random(ROWS) < 0.15).cast(type)
 
     words = np.array(["north", "south", "North", "", "so_th", "s%", "ünïcode"])

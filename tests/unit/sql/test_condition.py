@@ -1,9 +1,11 @@
 """What each conjunct of a condition becomes, as a table a person can check."""
 
+import pyarrow as pa
 import pytest
-from tests.unit.sql.streams import STREAMS
 
+from dovetail.model.expression import UserFunction
 from dovetail.sql import bind_condition
+from tests.unit.sql.streams import STREAMS
 
 
 def classified(text: str) -> list[str]:
@@ -152,3 +154,12 @@ def test_filters_and_constants(text: str, lines: list[str]) -> None:
 def test_long_conditions_are_no_problem() -> None:
     text = " AND ".join(f"T.n <> {number}" for number in range(2000))
     assert len(bind_condition(text, STREAMS, {}).filters) == 2000
+
+
+def test_user_functions_come_first_and_in_any_case() -> None:
+    near = UserFunction("Near", lambda a, b: a, (pa.float64(), pa.list_(pa.float64())), pa.bool_())
+    condition = bind_condition("NEAR(T.n, H.v) AND T.n = 1", STREAMS, {"Near": near})
+    (residual,) = condition.predicates
+    assert str(residual) == "Near(cast(T.n as double), cast(H.v as list<item: double>))"
+    own_abs = UserFunction("abs", lambda a: a, (pa.int64(),), pa.bool_())
+    assert bind_condition("ABS(T.n)", STREAMS, {"abs": own_abs}).filters[0][1].user is own_abs  # type: ignore[union-attr]

@@ -2,12 +2,12 @@
 
 import pyarrow as pa
 import pytest
-from tests.unit.sql.streams import STREAMS
 
 from dovetail.errors import QueryError
 from dovetail.model.expression import UserFunction
 from dovetail.model.stream import Stream
 from dovetail.sql import bind_condition, bind_select
+from tests.unit.sql.streams import STREAMS
 
 NEAR = UserFunction("near", lambda a, b: a, (pa.float64(), pa.float64()), pa.bool_())
 

@@ -1,19 +1,38 @@
 """Whatever the text, the answer is a result or a QueryError, and a result can be evaluated."""
 
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.sql.streams import STREAMS
 
 from dovetail.engine.evaluate import evaluate
 from dovetail.errors import QueryError
 from dovetail.model.expression import Column
 from dovetail.sql import bind_condition, bind_select
+from dovetail.sql.types import plain_type
+from tests.unit.sql.streams import STREAMS
 
+SAMPLES: dict[str, list[object]] = {
+    "location": ["a", "", None],
+    "value": [2.5, float("nan"), None],
+    "n": [-(2**63), 7, None],
+    "small": [-1, 2**31 - 1, None],
+    "u": [2**64 - 1, 0, None],
+    "single": [0.1, float("inf"), None],
+    "ts": [datetime(2026, 1, 1), datetime(1900, 5, 5), None],
+    "day": [date(2026, 1, 1), date(1, 1, 1), None],
+    "ok": [True, False, None],
+    "v": [[1.0, 2.0], [], None],
+    "price": [Decimal("99999999.99"), Decimal("-0.01"), None],
+    "code": ["a", "b", None],
+    "odd name": [0, 1, None],
+    "only": [1, -1, None],
+    "tz": [datetime(2026, 1, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC), None],
+}
 COLUMNS = {
-    (stream.name, field.name): pa.nulls(3, field.type)
-    if not pa.types.is_dictionary(field.type)
-    else pa.array([None, "a", "b"]).dictionary_encode()
+    (stream.name, field.name): pa.array(SAMPLES[field.name], plain_type(field.type)).cast(field.type)
     for stream in STREAMS
     for field in stream.schema
 }
@@ -45,13 +64,13 @@ def evaluated(text: str) -> None:
         assert result.type == output.expression.type or isinstance(output.expression, Column)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=40))
 def test_any_text(text: str) -> None:
     evaluated(text)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(WORDS, max_size=12).map(" ".join))
 def test_any_words_of_the_language(text: str) -> None:
     evaluated(text)
@@ -76,7 +95,7 @@ def _filled(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return SHAPES.flatmap(lambda shape: st.tuples(*[inner] * shape.count("{}")).map(lambda parts: shape.format(*parts)))
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.recursive(OPERANDS, _filled, max_leaves=6))
 def test_any_well_formed_expression(text: str) -> None:
     evaluated(text)

@@ -99,7 +99,7 @@ def as_one(text: str) -> list[bool]:
     return list(evaluate(output.expression, COLUMNS, len(PAIRS)).fill_null(False).to_pylist())
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(CONDITIONS)
 def test_parts_mean_what_the_whole_means(text: str) -> None:
     try:

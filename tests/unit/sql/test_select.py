@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 import pytest
-from tests.unit.sql.streams import STREAMS
 
 from dovetail.model.stream import Stream
 from dovetail.sql import bind_select
+from tests.unit.sql.streams import STREAMS
 
 TIMES = pa.schema({"location": pa.string(), "ts": pa.timestamp("us")})
 TWO = (Stream("A", TIMES, "ts"), Stream("B", TIMES.append(pa.field("result_time", pa.int64())), "ts"))
