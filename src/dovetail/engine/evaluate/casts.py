@@ -45,7 +45,7 @@ def _preparation(source: pa.DataType, target: pa.DataType) -> Callable[[Any], An
             return lambda value: value.cast(_wide_decimal(target.scale))
         if pa.types.is_decimal(source) and source.scale > target.scale:
             return lambda value: pc.round(value, target.scale, "half_towards_infinity")
-    if pa.types.is_timestamp(target) and target.tz and pa.types.is_string(source):
+    if pa.types.is_timestamp(target) and target.tz and (pa.types.is_string(source) or pa.types.is_large_string(source)):
         return _with_offset
     return lambda value: value
 
@@ -62,6 +62,7 @@ def _is_coarser(target: pa.DataType, source: pa.DataType) -> bool:
 
 def _with_offset(text: Any) -> Any:
     """Times without an offset are UTC; Arrow wants to see that in the text."""
+    text = text.cast(pa.string())
     has_time = pc.match_substring(text, ":")
     has_offset = pc.match_substring_regex(text, r"(Z|[+-]\d\d(:?\d\d)?)$")
     suffix = pc.if_else(has_time, "Z", " 00:00:00Z")

@@ -30,7 +30,10 @@ def _direct(operation: Operation) -> Callable[[Call], Operation]:
 def _chained(name: str) -> Callable[[Call], Operation]:
     """AND and OR take any number of conditions."""
     operation = pc.get_function(name).call
-    pair = lambda left, right: operation([left, right])  # noqa: E731
+
+    def pair(left: Any, right: Any) -> Any:
+        return operation([left, right])
+
     return lambda call: pair if len(call.arguments) == 2 else lambda *values: reduce(pair, values)
 
 
