@@ -89,7 +89,8 @@ def _ends(values: npt.NDArray[Any], reach: Reach, width: float) -> tuple[Integer
         return _whole_end(values, int(reach.low), int(width)), _whole_end(values, int(reach.high), int(width))
     rounding = 4 * np.finfo(np.float64).eps * (np.abs(values) + abs(reach.low) + abs(reach.high))
     slack = rounding if reach.low < reach.high else np.zeros(len(values))
-    return _float_end(values + reach.low - slack, width), _float_end(values + reach.high + slack, width)
+    with np.errstate(invalid="ignore"):  # infinities match nothing, so any range will do
+        return _float_end(values + reach.low - slack, width), _float_end(values + reach.high + slack, width)
 
 
 def _whole_end(values: Integers, shift: int, width: int) -> Integers:
