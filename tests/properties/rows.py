@@ -27,11 +27,11 @@ KEYS: dict[pa.DataType, list[Any]] = {
     pa.float32(): [0.5, math.nan, None],
 }
 
-INTS = st.sampled_from([0, 1, 2, 3, 1, 2, None, -1])
-BIG_INTS = st.sampled_from([0, 1, 2**63 - 1, -(2**63), 2**62, None])
-TEXTS = st.sampled_from(["a", "b", "", "a", None, "ab"])
-FLOATS = st.sampled_from([0.0, 1.0, 0.5, 1.5, -1.0, -0.0, math.nan, None, math.inf, -math.inf])
-VECTORS = st.sampled_from([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0], [-1.0, 1.0], [0.0, 0.0], [2.0, 1.0], None])
+INTS = [0, 1, 2, 3, 1, 2, None, -1]
+BIG_INTS = [0, 1, 2**63 - 1, -(2**63), 2**62, None]
+TEXTS = ["a", "b", "", "a", None, "ab"]
+FLOATS = [0.0, 1.0, 0.5, 1.5, -1.0, -0.0, math.nan, None, math.inf, -math.inf]
+VECTORS = [[1.0, 0.0], [1.0, 1.0], [0.0, 2.0], [-1.0, 1.0], [0.0, 0.0], [2.0, 1.0], None]
 
 
 def schema(key: pa.DataType) -> pa.Schema:
@@ -41,8 +41,17 @@ def schema(key: pa.DataType) -> pa.Schema:
 
 
 def values(key: pa.DataType, extreme: bool) -> st.SearchStrategy[tuple[Any, ...]]:
-    """One row without its time."""
-    return st.tuples(BIG_INTS if extreme else INTS, TEXTS, FLOATS, VECTORS, st.sampled_from(KEYS[key]))
+    """One row without its time, drawn as one number whose digits are places in the domains: far quicker than five."""
+    domains: list[list[Any]] = [BIG_INTS if extreme else INTS, TEXTS, FLOATS, VECTORS, KEYS[key]]
+    return st.integers(0, math.prod(map(len, domains)) - 1).map(lambda number: _decoded(number, domains))
+
+
+def _decoded(number: int, domains: list[list[Any]]) -> tuple[Any, ...]:
+    row = []
+    for domain in domains:
+        number, place = divmod(number, len(domain))
+        row.append(domain[place])
+    return tuple(row)
 
 
 def table(rows: list[tuple[Any, ...]], columns: pa.Schema) -> pa.Table:

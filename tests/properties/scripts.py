@@ -14,37 +14,40 @@ from tests.properties import rows
 from tests.properties.queries import Draw, RandomQuery, key_type
 
 ROWS = {2: 26, 3: 26, 4: 22, 5: 20, 6: 20}
+SIZES = st.sampled_from([1, 1, 1, 2, 4, 8])
+KINDS = st.integers(0, 19)
+
+# How the clock moves, how far back the row goes (in thirds of its stream's delay), and what is odd about it.
+MOVES = [(step, back, "") for step in (1, 0, 2, 5) for back in (0, 0, 1, 3)]
+ODD = [(1, 0, "late"), (1, 1, "late"), (1, 0, "timeless")]
 
 
 @st.composite
-def scripts(draw: Draw, query: RandomQuery, late: bool = True, ticks: bool = False, nulls: bool = True) -> Script:
+def scripts(draw: Draw, query: RandomQuery, late: bool = True, ticks: bool = False) -> Script:
     """Batches of one stream each and promises, closed at the end; ``late=False``: no row is late however it is cut."""
     lags = {stream.name: draw(st.sampled_from([0, 0, 1, 4])) for stream in query.streams}
-    values = rows.values(key_type(query), extreme=draw(st.integers(0, 9)) == 9)
-    events: list[Event] = []
+    row = st.tuples(
+        st.sampled_from(MOVES + ODD if late else MOVES), rows.values(key_type(query), extreme=draw(KINDS) >= 18)
+    )
     clock, left = draw(st.sampled_from([20, -3, 10**15])), ROWS[len(query.streams)]
+    events: list[Event] = []
+    places = st.integers(0, len(query.streams) - 1)
     for _ in range(draw(st.integers(1, left))):
-        stream = draw(st.sampled_from(query.streams))
-        kind = draw(st.integers(0, 19))
-        reach = clock - lags[stream.name]
+        stream, kind = query.streams[draw(places)], draw(KINDS)
+        promise = clock - lags[stream.name] - stream.delay_us
         if kind == 19:
-            events.append(Advance(stream.name, reach - stream.delay_us + (draw(st.integers(0, 3)) if late else 0)))
-            continue
-        if kind == 18 and ticks:
+            events.append(Advance(stream.name, promise + 3 * late))
+        elif kind == 18 and ticks:
             events.append(Tick(clock))
-            continue
-        batch: list[tuple[Any, ...]] = []
-        for _ in range(min(draw(st.sampled_from([1, 1, 1, 2, 4, 8])), left)):
-            clock += draw(st.sampled_from([0, 1, 1, 2, 5]))
-            back = draw(st.integers(0, stream.delay_us)) if stream.delay_us else 0
-            back += 4 * (late and draw(st.integers(0, 11)) == 11)
-            timeless = nulls and draw(st.integers(0, 29)) == 29
-            batch.append((None if timeless else clock - lags[stream.name] - back, *draw(values)))
-        batch += batch[-1:] * (draw(st.integers(0, 9)) == 9)
-        left -= len(batch)
-        events.append(Push.of(stream.name, rows.table(batch, stream.schema)))
-        if left <= 0:
-            break
+        elif left > 0:
+            batch: list[tuple[Any, ...]] = []
+            for (step, back, odd), values in draw(st.lists(row, min_size=1, max_size=min(draw(SIZES), left))):
+                clock += step
+                time = clock - lags[stream.name] - back * stream.delay_us // 3 - 4 * (odd == "late")
+                batch.append((None if odd == "timeless" else time, *values))
+            batch += batch[-1:] * (kind == 17)
+            left -= len(batch)
+            events.append(Push.of(stream.name, rows.table(batch, stream.schema)))
     return [*events, Close()]
 
 

@@ -2,40 +2,39 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.testing import assert_same_rows, oracle, ordered, play
-from tests.properties.queries import Draw, RandomQuery, queries, row_windows, time_windows
+from tests.properties.queries import NEEDS_ORDER, NEEDS_OUTER, Draw, RandomQuery, queries, row_windows, time_windows
 from tests.properties.scripts import one_by_one, recut, scripts
 from tests.properties.test_orders import ORDERS, resumed
 
+pytestmark = NEEDS_OUTER
 HOWS = ["left", "right", "full", "semi", "anti"]
-EACH = pytest.mark.parametrize("how", HOWS)
 
 
 @st.composite
-def outer_queries(draw: Draw, how: str, rows: bool = False) -> RandomQuery:
+def outer_queries(draw: Draw, rows: bool = False) -> RandomQuery:
+    how = draw(st.sampled_from(HOWS))
     drawn: RandomQuery = draw(queries(most=2))
     windows = time_windows() | row_windows() if rows else time_windows()
     select = "A.ts AS t, A.i AS i, A.s || '!' AS s" if how in ("semi", "anti") else drawn.select
     return replace(drawn.with_windows(draw(windows), draw(windows)), how=how, select=select)
 
 
-@EACH
-@given(data=st.data())
-def test_outer_joins_give_what_the_oracle_gives(how: str, data: st.DataObject) -> None:
-    drawn = data.draw(outer_queries(how))
+@given(st.data())
+def test_outer_joins_give_what_the_oracle_gives(data: st.DataObject) -> None:
+    drawn = data.draw(outer_queries())
     script = data.draw(scripts(drawn, ticks=True))
     query = drawn.build()
     assert_same_rows(play(query.local(), script), oracle(query.model, script).rows)
 
 
-@EACH
-@given(data=st.data())
-def test_outer_joins_in_order(how: str, data: st.DataObject) -> None:
-    drawn = data.draw(outer_queries(how))
+@NEEDS_ORDER
+@given(st.data())
+def test_outer_joins_in_order(data: st.DataObject) -> None:
+    drawn = data.draw(outer_queries())
     script = data.draw(scripts(drawn))
     query = drawn.build(order=data.draw(st.sampled_from(ORDERS)))
     rows = play(query.local(), script)
@@ -43,10 +42,9 @@ def test_outer_joins_in_order(how: str, data: st.DataObject) -> None:
     assert_same_rows(rows, oracle(query.model, script).rows)
 
 
-@EACH
-@given(data=st.data())
-def test_outer_joins_depend_neither_on_cuts_nor_on_pauses(how: str, data: st.DataObject) -> None:
-    drawn = data.draw(outer_queries(how))
+@given(st.data())
+def test_outer_joins_depend_neither_on_cuts_nor_on_pauses(data: st.DataObject) -> None:
+    drawn = data.draw(outer_queries())
     script = data.draw(scripts(drawn, late=False))
     query = drawn.build()
     expected = play(query.local(), one_by_one(script))
@@ -54,10 +52,9 @@ def test_outer_joins_depend_neither_on_cuts_nor_on_pauses(how: str, data: st.Dat
     assert_same_rows(resumed(query, script, data.draw(st.integers(0, len(script) - 1))), expected)
 
 
-@EACH
-@given(data=st.data())
-def test_outer_joins_over_row_windows(how: str, data: st.DataObject) -> None:
-    drawn = data.draw(outer_queries(how, rows=True))
+@given(st.data())
+def test_outer_joins_over_row_windows(data: st.DataObject) -> None:
+    drawn = data.draw(outer_queries(rows=True))
     script = data.draw(scripts(drawn))
     query = drawn.build()
     assert_same_rows(play(query.local(), script), oracle(query.model, script).rows)
