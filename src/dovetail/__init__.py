@@ -20,6 +20,7 @@ from dovetail.errors import (
     StateError,
     StreamError,
 )
+from dovetail.model.order import adaptive
 from dovetail.model.window import rows
 
 __version__ = "0.1.0"
@@ -33,6 +34,7 @@ __all__ = [
     "QueryError",
     "StateError",
     "StreamError",
+    "adaptive",
     "function",
     "join",
     "rows",

@@ -7,16 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dovetail.declare import as_algorithms, as_schema, check_choice, check_tied, check_time_column, with_windows
+from dovetail.declare import (
+    as_algorithms,
+    as_order,
+    as_schema,
+    check_choice,
+    check_how,
+    check_tied,
+    check_time_column,
+    with_windows,
+)
 from dovetail.errors import QueryError, StreamError
 from dovetail.model.duration import duration_us
 from dovetail.model.expression import UserFunction
+from dovetail.model.order import Adaptive
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import Window, as_window
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from dovetail.runtime.spark.pipeline import DataFrame, SparkSession
 
     from dovetail.plan.physical import Plan
     from dovetail.runtime.local import Run
@@ -75,7 +85,7 @@ def join(
     select: str | None = None,
     how: str = "inner",
     window: str | timedelta | Window | None = None,
-    order: str = "none",
+    order: "str | Adaptive" = "none",
     late: str = "drop",
     algorithm: str | Mapping[str, str] = "auto",
     partitions: int | None = None,
@@ -99,9 +109,9 @@ def join(
         streams=windowed,
         predicates=condition.predicates,
         filters=condition.filters,
-        select=bind_select(select, windowed, _functions),
-        how=check_choice("how", how, ("inner",)),
-        order=check_choice("order", order, ("none",)),
+        select=bind_select(select, windowed[:1] if how in ("semi", "anti") else windowed, _functions),
+        how=check_how(how, windowed),
+        order=as_order(order),
         late=check_choice("late", late, ("drop", "keep", "divert")),
         algorithm=as_algorithms(algorithm, [each.name for each in windowed]),
         partitions=partitions,

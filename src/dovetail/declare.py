@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import QueryError, StreamError, nearest
+from dovetail.model.order import Adaptive
 from dovetail.model.predicate import Predicate
 from dovetail.model.stream import Stream
 from dovetail.model.window import Window, as_window
@@ -102,6 +103,22 @@ def check_choice(option: str, value: str, choices: Sequence[str]) -> Any:
     if value not in choices:
         raise QueryError(f"{option}={value!r}: it is one of {', '.join(map(repr, choices))}")
     return value
+
+
+def check_how(how: str, streams: Sequence[Stream]) -> Any:
+    """Outer, semi and anti joins are for two streams."""
+    check_choice("how", how, ("inner", "left", "right", "full", "semi", "anti"))
+    if how != "inner" and len(streams) != 2:
+        raise QueryError(f"how={how!r}: is for two streams, and this query has {len(streams)}; only inner joins take more")
+    return how
+
+
+def as_order(order: Any) -> str | Adaptive:
+    """A word, or an ``adaptive`` with its setting."""
+    if isinstance(order, Adaptive):
+        return order
+    check_choice("order", order, ("none", "sync", "hold", "adaptive"))
+    return Adaptive() if order == "adaptive" else str(order)
 
 
 def as_algorithms(algorithm: Any, names: Sequence[str]) -> Any:

@@ -1,11 +1,14 @@
 """The engine: blocks of columns in, results out; no Spark, no clock, no threads.
 
-    push      door -> window -> probe -> exit, for each piece of the batch in order of time; then expiry
+    push      door -> gate -> window -> probe -> exit -> hold, for each piece of the batch in order of time
     advance   a promise about one stream's future
     tick      processing time, for streams that fall silent
     close     the end of all input
-    changes   new slices, gone slices, header: the only form of state
-    snapshot  all slices and the header (``restore`` is its inverse)
+    changes   new slices, gone slices, header: the only form of state (``apply`` and ``restore`` take it back)
+
+The gate makes input wait until its turn has come (Sync-Filter, row windows); the hold makes output
+wait until nothing older can follow (Filter-Order). After every piece, what no tuple still to come
+can reach is settled: unmatched rows come out, windows forget, held rows are released.
 
 Invariant: a result is made by its member that was stored last, so exactly once, however the input
 is cut or interleaved. Example, windows of 10 s, k equal:
@@ -14,165 +17,176 @@ is cut or interleaved. Example, windows of 10 s, k equal:
     push B k=1 at 9      stored; A's tuple at 3 >= 9 - 10      (A 3, B 9), result time 9
 """
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 
 import pyarrow as pa
 
 from dovetail.engine.admit.block import Block, interleave
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Door
-from dovetail.engine.admit.watermarks import Watermarks
-from dovetail.engine.buffer.slices import Changes, SliceKey, SliceLog
+from dovetail.engine.admit.gate import Gate
+from dovetail.engine.admit.watermarks import BEFORE_ALL, Watermarks
+from dovetail.engine.buffer.slices import SliceLog
 from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.probe import Probe
+from dovetail.engine.combine.row_windows import RowCheck, RowWindowed
+from dovetail.engine.deliver.hold import Hold
 from dovetail.engine.deliver.project import Projection
-from dovetail.model.window import TimeWindow
+from dovetail.engine.deliver.unmatched import Semi, Unmatched, preserved_streams
+from dovetail.engine.persistent import Persistent
+from dovetail.model.window import RowWindow, TimeWindow
 from dovetail.plan.physical import Plan
+from dovetail.plan.plan_query import row_group
 
 _UNBOUNDED = 1 << 60
 
+Rows = Iterator[pa.RecordBatch]
 
-class Engine:
-    """One multi-way operator."""
 
-    def __init__(self, plan: Plan) -> None:
+class Engine(Persistent):
+    """One multi-way operator. ``stopwatch`` gives seconds; with it, time spent per stream is measured."""
+
+    def __init__(self, plan: Plan, stopwatch: Callable[[], float] | None = None) -> None:
         self.plan = plan
         query = plan.query
+        streams = {stream.name: stream for stream in query.streams}
+        self._stopwatch = stopwatch
+        self.busy: Counter[str] = Counter()
+        self.processed: Counter[str] = Counter()
+        self._widths = {
+            name: s.window.length_us if isinstance(s.window, TimeWindow) else _UNBOUNDED for name, s in streams.items()
+        }
+        self._windows = {name: Window(stream, plan.storage[name]) for name, stream in streams.items()}
         self.diverted = Diverted(query)
-        self._widths = {s.name: s.window.length_us if isinstance(s.window, TimeWindow) else _UNBOUNDED for s in query.streams}
-        self._windows = {s.name: Window(s, plan.storage[s.name]) for s in query.streams}
-        self._doors = {s.name: Door(query, s, self._windows[s.name], self.diverted) for s in query.streams}
-        self._probes = {n: Probe(n, plan.probes[n], self._windows, self._widths) for n in query.names}
-        self._logs = {name: SliceLog(f"window/{name}", window) for name, window in self._windows.items()}
+        self._doors = {name: Door(query, s, self._windows[name], self.diverted) for name, s in streams.items()}
+        self._probes = {n: Probe(n, plan.probes[n], self._windows, self._widths) for n in streams}
         self._watermarks = Watermarks(query.streams)
+        self._rows = {
+            name: RowWindowed(self._windows[name], stream.window, row_group(query, name))
+            for name, stream in streams.items()
+            if isinstance(stream.window, RowWindow)
+        }
+        self._row_check = RowCheck(query, self._windows, self._rows)
+        self._gate = Gate(query, self._doors)
         self._exit = Projection(plan, self._windows)
-        self._results = 0
+        self._hold = Hold(query)
+        self._unmatched: dict[str, Unmatched] = preserved_streams(query, self._windows, self._widths, self._rows)
+        self._semi = Semi(query.names[0], self._windows[query.names[0]]) if query.how == "semi" else None
+        self._latest = BEFORE_ALL
+        self._counts: Counter[str] = Counter()
+        logs = [SliceLog(name, window, self._doors[name].stored) for name, window in self._windows.items()]
+        marks = [mark for kept in (*self._unmatched.values(), self._semi) if kept for mark in kept.sections()]
+        self._sections = [*logs, *self._gate.piles.values(), *marks, self._hold.pile]
 
-    def push(
-        self, blocks: Mapping[str, pa.Table | pa.RecordBatch], newest: Mapping[str, int] | None = None
-    ) -> Iterator[pa.RecordBatch]:
+    def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch], newest: Mapping[str, int] | None = None) -> Rows:
         """One batch of one or several streams; ``newest`` gives the streams' largest times if known from elsewhere.
 
         The results must be read to the end: storing and expiry go along with them.
         """
-        admitted: dict[str, Block] = {}
         largest = dict(newest or {})
         for name, rows in blocks.items():
-            block, seen = self._doors[name].admit(rows, self._watermarks[name])
-            if block is not None:
-                admitted[name] = block
+            columns, times, seen = self._doors[name].admit(rows, self._watermarks[name])
+            if len(times):
+                self._gate.add(name, columns, times)
+                self._latest = max(self._latest, int(times[-1]))
             if seen is not None:
                 largest[name] = max(seen, largest.get(name, seen))
         for name, time in largest.items():
             self._watermarks.saw(name, time)
-        if admitted:
-            for name, block, pending in interleave(admitted):
-                yield from self._join(name, block)
-                self._expire(pending)
-        self._expire({})
+        yield from self._proceed()
 
-    def _join(self, name: str, block: Block) -> Iterator[pa.RecordBatch]:
-        first, last = self._windows[name].append(block.columns, block.times, block.attributes)
-        for results in self._probes[name].results(first, last):
-            for rows in self._exit.rows(results):
-                self._results += rows.num_rows
-                yield rows
-
-    def _expire(self, pending: Mapping[str, int]) -> None:
-        """Forget what no tuple still to come can reach; ``pending``: streams with tuples left in this batch."""
-        reach = {name: min(self._watermarks[name], pending.get(name, self._watermarks[name])) for name in self._windows}
-        for name, window in self._windows.items():
-            if len(window):
-                window.expire(min(time for other, time in reach.items() if other != name) - self._widths[name])
-
-    def advance(self, name: str, time_us: int) -> Iterator[pa.RecordBatch]:
+    def advance(self, name: str, time_us: int) -> Rows:
         """Nothing older than this will come from the stream."""
         self._watermarks.promise(name, time_us)
-        self._expire({})
-        yield from ()
+        yield from self._proceed()
 
-    def tick(self, now_us: int) -> Iterator[pa.RecordBatch]:
+    def tick(self, now_us: int) -> Rows:
         """It is now this time, by the clock of whoever runs the engine."""
         self._watermarks.tick(now_us)
-        self._expire({})
-        yield from ()
+        yield from self._proceed()
 
-    def close(self) -> Iterator[pa.RecordBatch]:
+    def close(self) -> Rows:
         """Nothing will come any more from any stream."""
         self._watermarks.close()
-        self._expire({})
-        yield from ()
+        yield from self._proceed()
 
-    def changes(self) -> Changes:
-        """What to write to a state store since the last call."""
-        new: dict[SliceKey, pa.RecordBatch] = {}
-        gone: list[SliceKey] = []
-        for log in self._logs.values():
-            written, deleted = log.changes()
-            new |= written
-            gone += deleted
-        return Changes(new, gone, self._header())
+    def decide(self, order: str) -> None:
+        """Wait at the door ("sync") or at the exit ("hold"), from the next call on."""
+        self._gate.sync = order == "sync"
 
-    def state(self) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
-        """All of the state: every live slice and the header."""
-        slices = {}
+    def _proceed(self) -> Rows:
+        """Join what may be joined now, then settle what is certain."""
+        blocks = self._gate.release(self._watermarks)
+        if blocks:
+            # nothing new can be older than the oldest tuple about to be joined
+            yield from self._hold.release(min(self._watermarks.frontier, *(int(b.times[0]) for b in blocks.values())))
+            for name, block, pending in interleave(blocks):
+                yield from self._timed(name, block)
+                if pending:
+                    yield from self._settle(pending)
+        yield from self._settle({})
+
+    def _timed(self, name: str, block: Block) -> Rows:
+        start = self._stopwatch() if self._stopwatch else 0.0
+        yield from self._join(name, block)
+        self.busy[name] += (self._stopwatch() - start) if self._stopwatch else 0.0  # type: ignore[assignment]
+        self.processed[name] += len(block)
+
+    def _join(self, name: str, block: Block) -> Rows:
+        first, last = self._windows[name].append(block)
+        if name in self._rows:
+            self._rows[name].stored(first, last)
+        for found in self._probes[name].results(first, last):
+            results = self._certain(self._row_check.inside(self._exit.verified(found)))
+            if not len(results):
+                continue
+            for kept in self._unmatched.values():
+                kept.see(results)
+            if self._semi:
+                self._semi.see(results)
+            elif self.plan.query.how != "anti":
+                for rows in self._exit.rows(results):
+                    yield from self._hold.give(rows)
+
+    def _certain(self, results: Partial) -> Partial:
+        """Without what a kept late row may no longer change: released times, rows given out as unmatched."""
+        if self.plan.query.late != "keep":
+            return results
+        kept = self._hold.in_order(results)
+        for unmatched in self._unmatched.values():
+            kept = unmatched.still_open(kept)
+        self._counts["late_results"] += len(results) - len(kept)
+        return kept
+
+    def _settle(self, pending: Mapping[str, int]) -> Rows:
+        """Give out and forget what no tuple still to come can reach; ``pending``: the next tuple of this batch."""
+        reach = {
+            name: min(self._watermarks[name], pending.get(name, self._watermarks[name]), self._gate.earliest(name))
+            for name in self._windows
+        }
+        limit = min(reach.values())
         for name, window in self._windows.items():
+            others = min(time for other, time in reach.items() if other != name)
             if len(window):
-                slices[f"window/{name}", 0] = window.batch(window.tail, window.end)
-        return slices, self._header()
+                yield from self._leave(name, others, limit)
+                self._forget(name, others)
+        yield from self._hold.release(limit)
 
-    def apply(self, changes: Changes) -> None:
-        """Take over what another engine of the same plan did to the same state."""
-        for (section, number), batch in sorted(changes.new.items(), key=lambda item: item[0]):
-            self._load(section, number, batch)
-        for section, log in ((f"window/{name}", log) for name, log in self._logs.items()):
-            log.dropped({number for gone, number in changes.gone if gone == section})
-        self._restore_header(changes.header)
-        self._expire({})
+    def _leave(self, name: str, others: int, limit: int) -> Rows:
+        """Rows of a stream that come out on their own, before they are forgotten."""
+        if name in self._unmatched:
+            ids, times = self._unmatched[name].leaving(others, self._latest)
+            for rows in self._exit.alone(name, ids, times):
+                yield from self._hold.give(rows)
+        elif self._semi and name == self.plan.query.names[0]:
+            ids, times = self._semi.due(limit, self._windows[name].id_from(others - self._widths[name]))
+            for rows in self._exit.alone(name, ids, times):
+                self._hold.keep(rows)
 
-    @classmethod
-    def restore(cls, plan: Plan, slices: Mapping[SliceKey, pa.RecordBatch], header: bytes) -> "Engine":
-        """An engine that goes on where the state was written."""
-        engine = cls(plan)
-        engine.apply(Changes(dict(slices), [], header))
-        return engine
-
-    def _load(self, section: str, number: int, batch: pa.RecordBatch) -> None:
-        name = section.removeprefix("window/")
-        block = self._doors[name].stored(batch)
-        self._windows[name].append(block.columns, block.times, block.attributes)
-        self._logs[name].loaded(number)
-
-    def _header(self) -> bytes:
-        state = {
-            "watermarks": self._watermarks.state(),
-            "counts": {name: door.counts for name, door in self._doors.items()},
-            "numbers": {name: log.next_number for name, log in self._logs.items()},
-            "results": self._results,
-        }
-        return json.dumps(state).encode()
-
-    def _restore_header(self, header: bytes) -> None:
-        state = json.loads(header)
-        self._watermarks.restore(state["watermarks"])
-        for name, counts in state["counts"].items():
-            self._doors[name].counts.clear()
-            self._doors[name].counts.update(counts)
-        for name, number in state["numbers"].items():
-            self._logs[name].next_number = number
-        self._results = state["results"]
-
-    def metrics(self) -> dict[str, Any]:
-        """Counters and sizes so far."""
-        streams = {
-            name: {
-                **{reason: door.counts[reason] for reason in ("rows", "late", "null_time", "filtered", "unmatchable")},
-                "watermark": self._watermarks[name],
-                "stored": len(self._windows[name]),
-                "bytes": self._windows[name].nbytes,
-            }
-            for name, door in self._doors.items()
-        }
-        return {"streams": streams, "results": self._results, "frontier": self._watermarks.frontier}
+    def _forget(self, name: str, others: int) -> None:
+        if name in self._rows:
+            self._rows[name].forget(others)
+        else:
+            self._windows[name].expire(others - self._widths[name])

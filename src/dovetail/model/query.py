@@ -47,6 +47,13 @@ class JoinQuery:
         return tuple(stream.name for stream in self.streams)
 
     @property
+    def preserved(self) -> tuple[str, ...]:
+        """The streams whose unmatched rows come out."""
+        left, right = self.names[0], self.names[-1]
+        sides: dict[str, tuple[str, ...]] = {"left": (left,), "anti": (left,), "right": (right,), "full": (left, right)}
+        return sides.get(self.how, ())
+
+    @property
     def time_type(self) -> pa.DataType:
         """Type of ``result_time``: microseconds, with the zone of the first stream's time."""
         return pa.timestamp("us", tz=self.streams[0].time_type.tz)

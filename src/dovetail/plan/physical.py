@@ -37,7 +37,14 @@ class Vector:
     expression: Expression
 
 
-Attribute = Key | Number | Vector
+@dataclass(frozen=True)
+class Group:
+    """All equality operands of a stream as one code, NULL counting like a value: what a row window per key counts by."""
+
+    expressions: tuple[Expression, ...]
+
+
+Attribute = Key | Number | Vector | Group
 
 
 @dataclass(frozen=True)
@@ -89,13 +96,18 @@ class Level:
 
 @dataclass(frozen=True)
 class Storage:
-    """What one stream keeps: its algorithm, the columns, and the attributes with those that are indexed."""
+    """What one stream keeps: its algorithm, the columns, and the attributes with those that are indexed.
+
+    ``keeps_all``: tuples that can never match are stored as well, because they count in a row window or
+    come out as unmatched rows.
+    """
 
     algorithm: Algorithm
     columns: tuple[str, ...]
     attributes: tuple[Attribute, ...]
-    hashed: tuple[Key, ...]
+    hashed: tuple[Key | Group, ...]
     sorted: tuple[Key | Number, ...]
+    keeps_all: bool = False
 
 
 @dataclass(frozen=True)

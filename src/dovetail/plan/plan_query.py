@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
+from dovetail.errors import PlanError
 from dovetail.model.expression import Expression, columns_of, streams_of
 from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity
 from dovetail.model.query import Algorithm, JoinQuery
+from dovetail.model.window import RowWindow
 from dovetail.plan.choose_algorithm import choose_algorithm
 from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.join_graph import applicable, close_equalities
@@ -14,6 +16,7 @@ from dovetail.plan.physical import (
     Access,
     Attribute,
     BandAccess,
+    Group,
     Key,
     KeyAccess,
     Level,
@@ -94,16 +97,34 @@ def _stream(expression: Expression) -> str:
 def _storage(query: JoinQuery, name: str, algorithm: Algorithm, probes: Mapping[str, Sequence[Level]]) -> Storage:
     attributes = dict.fromkeys(_attributes(name, probes))
     accesses = [level.access for levels in probes.values() for level in levels if level.stream == name]
-    hashed = dict.fromkeys(
-        access.own
-        for access in accesses
-        if isinstance(access, KeyAccess) and access.indexed and algorithm == "hash"
+    hashed: dict[Key | Group, None] = dict.fromkeys(
+        access.own for access in accesses if isinstance(access, KeyAccess) and access.indexed and algorithm == "hash"
     )
     ranked: dict[Key | Number, None] = {}
     for access in accesses:
         if algorithm == "sorted" and isinstance(access, KeyAccess | BandAccess) and access.indexed:
             ranked[access.own] = None
-    return Storage(algorithm, _columns(query, name), tuple(attributes), tuple(hashed), tuple(ranked))
+    group = row_group(query, name)
+    if group is not None:
+        attributes[group] = None
+        hashed[group] = None
+    keeps_all = name in query.preserved or isinstance(query.stream(name).window, RowWindow)
+    return Storage(algorithm, _columns(query, name), tuple(attributes), tuple(hashed), tuple(ranked), keeps_all)
+
+
+def row_group(query: JoinQuery, name: str) -> Group | None:
+    """What a row window per key counts by; None for any other window."""
+    window = query.stream(name).window
+    if not isinstance(window, RowWindow) or window.per == "stream":
+        return None
+    sides = [side for p in query.predicates if isinstance(p, Equality) for side in (p.left, p.right)]
+    own = dict.fromkeys(side for side in sides if streams_of(side) == {name})
+    if not own:
+        raise PlanError(
+            f"stream {name!r} has a window of {window}, but no equality ties it to another stream, so it has no key. "
+            f"Use rows({window.count}) for the whole stream."
+        )
+    return Group(tuple(own))
 
 
 def _attributes(name: str, probes: Mapping[str, Sequence[Level]]) -> Iterable[Attribute]:
@@ -141,11 +162,14 @@ def _one_stream(expressions: Sequence[Expression]) -> bool:
 
 
 def _owner(attribute: Attribute) -> str:
-    return _stream(attribute.expressions[0] if isinstance(attribute, Key) else attribute.expression)
+    return _stream(attribute.expressions[0] if isinstance(attribute, Key | Group) else attribute.expression)
 
 
 def _columns(query: JoinQuery, name: str) -> tuple[str, ...]:
-    """Time first, then every column that a predicate, filter or output needs, in schema order."""
+    """Time first, then every column that a predicate, filter or output needs, in schema order.
+
+    Late rows that are handed to the user are handed over whole.
+    """
     expressions: list[Expression] = [output.expression for output in query.select]
     for predicate in query.predicates:
         if isinstance(predicate, Residual):
@@ -154,8 +178,8 @@ def _columns(query: JoinQuery, name: str) -> tuple[str, ...]:
             expressions += [predicate.left, predicate.right]
     expressions += [expression for stream, expression in query.filters if stream == name]
     needed = {column.name for expression in expressions for column in columns_of(expression) if column.stream == name}
-    stream = query.stream(name)
-    return (stream.time, *(column for column in stream.schema.names if column in needed and column != stream.time))
+    stream, whole = query.stream(name), query.late == "divert"
+    return (stream.time, *(column for column in stream.schema.names if (column in needed or whole) and column != stream.time))
 
 
 def _to_verify(query: JoinQuery, probes: Mapping[str, Sequence[Level]]) -> Iterable[Equality]:

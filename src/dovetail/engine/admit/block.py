@@ -17,11 +17,12 @@ ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Block:
-    """Columns, event times in microseconds (never falling), attributes."""
+    """Columns, event times in microseconds (never falling), attributes, and which tuples can match (None: all)."""
 
     columns: Mapping[str, pa.Array]
     times: Times
     attributes: Mapping[Attribute, Array]
+    eligible: npt.NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.times)
@@ -34,6 +35,7 @@ class Block:
             {name: column.slice(start, stop - start) for name, column in self.columns.items()},
             self.times[start:stop],
             {attribute: values[start:stop] for attribute, values in self.attributes.items()},
+            None if self.eligible is None else self.eligible[start:stop],
         )
 
 

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.engine.buffer.columns import bits, layout, text_buffers, values_of
+from dovetail.engine.combine.compiled import compiled
 from dovetail.engine.combine.kernels import combine_codes, hash_bytes
-from dovetail.engine.evaluate import evaluate
 from dovetail.model.expression import Column, Expression
-from dovetail.plan.physical import Attribute, Key, Number
+from dovetail.plan.physical import Attribute, Group, Key, Number
 from dovetail.plan.plan_query import is_exact
 
 Columns = Mapping[tuple[str, str], pa.Array]
@@ -31,6 +31,8 @@ def derive(attribute: Attribute, columns: Columns, length: int, width: int = 0) 
     """The attribute's numbers, and which rows have one (None: all of them); ``width`` is that of vectors, if known."""
     if isinstance(attribute, Key):
         return _key(attribute.expressions, columns, length)
+    if isinstance(attribute, Group):
+        return _group(attribute.expressions, columns, length), None
     array = _column(attribute.expression, columns, length)
     if isinstance(attribute, Number):
         return _number(array)
@@ -40,7 +42,16 @@ def derive(attribute: Attribute, columns: Columns, length: int, width: int = 0) 
 def _column(expression: Expression, columns: Columns, length: int) -> pa.Array:
     if isinstance(expression, Column):
         return columns[expression.stream, expression.name]
-    return evaluate(expression, columns, length)
+    return compiled(expression)(columns, length)
+
+
+def _group(expressions: tuple[Expression, ...], columns: Columns, length: int) -> Array:
+    group = np.zeros(length, np.int64)
+    for expression in expressions:
+        codes, valid = key_codes(_column(expression, columns, length))
+        known = np.ones(length, np.int64) if valid is None else valid.astype(np.int64)
+        group = combine_codes(combine_codes(group, known), np.where(known == 1, codes, 0))
+    return group
 
 
 def _key(expressions: tuple[Expression, ...], columns: Columns, length: int) -> tuple[Array, Flags | None]:

@@ -1,8 +1,10 @@
 """The door of one stream: what comes in, what is late, what cannot match, in which order.
 
-    rows -> NULL times out -> late rows out -> own filters -> in order of time -> numbers -> rows that can match
+    admit     rows -> NULL times out -> late rows out -> own filters -> in order of time
+    prepare   the numbers that kernels compare, and the rows that can match
 
-Each row that does not come in is counted, under the reason why.
+Each row that does not come in is counted, under the reason why. Where every row counts (a row
+window) or comes out in the end (an outer join), rows that can never match come in as well, marked.
 """
 
 from collections import Counter
@@ -19,11 +21,13 @@ from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.check import true_rows
 from dovetail.engine.combine.kernels import inspect_times
-from dovetail.engine.evaluate import evaluate
+from dovetail.engine.evaluate import compile_expression
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 
 Flags = npt.NDArray[np.bool_]
+Times = npt.NDArray[np.int64]
+Columns = dict[str, pa.Array]
 
 
 class Door:
@@ -32,45 +36,62 @@ class Door:
     def __init__(self, query: JoinQuery, stream: Stream, window: Window, diverted: Diverted) -> None:
         self._stream = stream
         self._late = query.late
-        self._filters = [expression for name, expression in query.filters if name == stream.name]
+        self._filters = [compile_expression(e) for name, e in query.filters if name == stream.name]
         self._window = window
         self._diverted = diverted
         self.counts: Counter[str] = Counter()
 
-    def admit(self, rows: pa.Table | pa.RecordBatch, watermark: int) -> tuple[Block | None, int | None]:
-        """The block that comes in (None if nothing does) and the largest time seen (None if no time was)."""
+    def admit(self, rows: pa.Table | pa.RecordBatch, watermark: int) -> tuple[Columns, Times, int | None]:
+        """Columns and times of the rows that come in, in order, and the largest time seen (None: no time at all)."""
         columns = conform(self._stream, rows, self._window.storage.columns)
         self.counts["rows"] += rows.num_rows
         columns = self._with_times(columns)
         times = times_us(columns[self._stream.time])
         if not len(times):
-            return None, None
+            return columns, times, None
         smallest, largest, behind = inspect_times(times)
         if smallest < watermark:
             columns, times = self._late_out(columns, times, watermark)
-        columns, times = self._filtered(columns, times)
+        if not self._window.storage.keeps_all:
+            columns, times = self._filtered(columns, times)
         if behind:
             columns, times = _in_order(columns, times)
-        block = self._block(columns, times)
-        return (block if len(block) else None), largest
+        return columns, times, largest
+
+    def prepare(self, columns: Columns, times: Times) -> Block:
+        """The admitted rows with their numbers."""
+        named = _named(self._stream.name, columns)
+        attributes, usable = {}, self._passing(columns, len(times)) if self._window.storage.keeps_all else None
+        for attribute in self._window.storage.attributes:
+            values, valid = derive(attribute, named, len(times), self._window.vector_width(attribute))
+            attributes[attribute] = values
+            usable = both(usable, valid)
+        if usable is None or usable.all():
+            return Block(columns, times, attributes)
+        if self._window.storage.keeps_all:
+            return Block(columns, times, attributes, usable)
+        self.counts["unmatchable"] += int((~usable).sum())
+        kept = {attribute: values[usable] for attribute, values in attributes.items()}
+        return Block(_chosen(columns, usable), times[usable], kept)
 
     def stored(self, rows: pa.RecordBatch) -> Block:
-        """Rows that came in before, read back from a slice."""
+        """Rows that came in before, read back from the state."""
         columns = conform(self._stream, rows, self._window.storage.columns)
-        return self._block(columns, times_us(columns[self._stream.time]))
+        return self.prepare(columns, times_us(columns[self._stream.time]))
 
-    def _with_times(self, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    def times_of(self, rows: pa.RecordBatch) -> Times:
+        """Event times of rows that came in before."""
+        return times_us(rows.column(rows.schema.get_field_index(self._stream.time)))
+
+    def _with_times(self, columns: Columns) -> Columns:
         if not columns[self._stream.time].null_count:
             return columns
         columns, lost = without_null_times(columns, self._stream.time)
-        count = len(lost[self._stream.time])
-        self.counts["null_time"] += count
+        self.counts["null_time"] += len(lost[self._stream.time])
         self._diverted.add(self._stream, lost, "no time", None)
         return columns
 
-    def _late_out(
-        self, columns: dict[str, pa.Array], times: npt.NDArray[np.int64], watermark: int
-    ) -> tuple[dict[str, pa.Array], npt.NDArray[np.int64]]:
+    def _late_out(self, columns: Columns, times: Times, watermark: int) -> tuple[Columns, Times]:
         late = times < watermark
         self.counts["late"] += int(late.sum())
         if self._late == "keep":
@@ -78,44 +99,31 @@ class Door:
         self._diverted.add(self._stream, _chosen(columns, late), "late", watermark - times[late])
         return _chosen(columns, ~late), times[~late]
 
-    def _filtered(
-        self, columns: dict[str, pa.Array], times: npt.NDArray[np.int64]
-    ) -> tuple[dict[str, pa.Array], npt.NDArray[np.int64]]:
-        keep: Flags | None = None
-        for expression in self._filters:
-            named = _named(self._stream.name, columns)
-            keep = both(keep, true_rows(evaluate(expression, named, len(times))))
+    def _filtered(self, columns: Columns, times: Times) -> tuple[Columns, Times]:
+        keep = self._passing(columns, len(times))
         if keep is None or keep.all():
             return columns, times
         self.counts["filtered"] += int((~keep).sum())
         return _chosen(columns, keep), times[keep]
 
-    def _block(self, columns: dict[str, pa.Array], times: npt.NDArray[np.int64]) -> Block:
-        named = _named(self._stream.name, columns)
-        attributes, usable = {}, None
-        for attribute in self._window.storage.attributes:
-            values, valid = derive(attribute, named, len(times), self._window.vector_width(attribute))
-            attributes[attribute] = values
-            usable = both(usable, valid)
-        if usable is None or usable.all():
-            return Block(columns, times, attributes)
-        self.counts["unmatchable"] += int((~usable).sum())
-        kept = {attribute: values[usable] for attribute, values in attributes.items()}
-        return Block(_chosen(columns, usable), times[usable], kept)
+    def _passing(self, columns: Columns, length: int) -> Flags | None:
+        """Which rows satisfy the predicates on this stream alone; None: all."""
+        keep: Flags | None = None
+        for passes in self._filters:
+            keep = both(keep, true_rows(passes(_named(self._stream.name, columns), length)))
+        return keep
 
 
 def _named(stream: str, columns: Mapping[str, pa.Array]) -> dict[tuple[str, str], pa.Array]:
     return {(stream, name): array for name, array in columns.items()}
 
 
-def _chosen(columns: Mapping[str, pa.Array], keep: Flags) -> dict[str, pa.Array]:
+def _chosen(columns: Mapping[str, pa.Array], keep: Flags) -> Columns:
     chosen = pa.array(keep)
     return {name: array.filter(chosen) for name, array in columns.items()}
 
 
-def _in_order(
-    columns: Mapping[str, pa.Array], times: npt.NDArray[np.int64]
-) -> tuple[dict[str, pa.Array], npt.NDArray[np.int64]]:
+def _in_order(columns: Mapping[str, pa.Array], times: Times) -> tuple[Columns, Times]:
     order = np.argsort(times, kind="stable")
     chosen = pa.array(order)
     return {name: array.take(chosen) for name, array in columns.items()}, times[order]

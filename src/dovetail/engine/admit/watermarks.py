@@ -14,6 +14,7 @@ from dovetail.model.stream import Stream
 
 BEFORE_ALL = -(1 << 62)
 AFTER_ALL = 1 << 62
+NEVER = AFTER_ALL - 1  # a time that does not come, but before the end
 
 
 class Watermarks:
@@ -42,11 +43,14 @@ class Watermarks:
 
     def saw(self, name: str, largest: int) -> None:
         """The stream sent tuples, the newest of them at ``largest``."""
-        self._spoke.add(name)
         self.promise(name, largest - self._delay[name])
 
     def promise(self, name: str, time: int) -> None:
         """Nothing older than ``time`` will come from the stream."""
+        self._spoke.add(name)
+        self._raise(name, time)
+
+    def _raise(self, name: str, time: int) -> None:
         self._value[name] = max(self._value[name], time)
 
     def tick(self, now: int) -> None:
@@ -59,7 +63,7 @@ class Watermarks:
         active = [value for name, value in self._value.items() if name not in silent]
         target = min(active) if active else max(self._value.values())
         for name in silent:
-            self.promise(name, target)
+            self._raise(name, target)
 
     def _since(self, name: str) -> int:
         heard = self._heard[name]

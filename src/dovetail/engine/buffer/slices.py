@@ -1,15 +1,17 @@
 """The state of an engine as slices: Arrow blocks under (section, number), written once, then gone.
 
-    ("window/T", 12)  ->  a record batch
+    ("window/T", 1200)  ->  a record batch of the tuples with ids 1200, 1201, ...
 
 ``SliceLog`` follows one window. Tuples not yet written are cut into slices when the changes are
-asked for; a slice is gone once its last tuple has expired.
+asked for, numbered by their first id; a slice is gone once its last tuple has expired.
 """
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import pyarrow as pa
 
+from dovetail.engine.admit.block import Block
 from dovetail.engine.buffer.window import Window
 
 SliceKey = tuple[str, int]
@@ -26,41 +28,77 @@ class Changes:
     header: bytes
 
 
-class SliceLog:
-    """Which tuples of a window are in which slice."""
+class Section(Protocol):
+    """A part of the state under one name."""
 
-    def __init__(self, section: str, window: Window) -> None:
-        self._section = section
-        self._window = window
-        self._slices: list[tuple[int, int]] = []  # (number, id after the last tuple), oldest first
-        self._written = 0
-        self.next_number = 0
+    section: str
 
     def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
         """Slices to write and slices to delete since the last call."""
-        gone = [(self._section, number) for number, end in self._slices if end <= self._window.tail]
-        self._slices = [(number, end) for number, end in self._slices if end > self._window.tail]
+
+    def state(self) -> dict[SliceKey, pa.RecordBatch]:
+        """All slices, without taking note of having written them."""
+
+    def load(self, number: int, rows: pa.RecordBatch) -> None:
+        """A slice read back, in order of number."""
+
+    def drop(self, numbers: set[int]) -> None:
+        """Slices that are gone elsewhere."""
+
+    def header(self) -> dict[str, Any]:
+        """What else is needed to go on."""
+
+    def settle(self, header: dict[str, Any]) -> None:
+        """The header read back, after all slices."""
+
+
+class SliceLog:
+    """Which tuples of a window are in which slice."""
+
+    def __init__(self, stream: str, window: Window, read: "Reader") -> None:
+        self.section = f"window/{stream}"
+        self._window = window
+        self._read = read
+        self._slices: list[tuple[int, int]] = []  # (first id, id after the last tuple), oldest first
+        self._written = 0
+
+    def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
+        gone = [(self.section, first) for first, end in self._slices if end <= self._window.tail]
+        self._slices = [(first, end) for first, end in self._slices if end > self._window.tail]
         new = {}
-        start = max(self._written, self._window.tail)
         size = max(_SMALLEST, len(self._window) // _PER_WINDOW)
-        for first in range(start, self._window.end, size):
+        for first in range(max(self._written, self._window.tail), self._window.end, size):
             last = min(first + size, self._window.end)
-            new[self._section, self.next_number] = self._window.batch(first, last)
-            self._slices.append((self.next_number, last))
-            self.next_number += 1
+            new[self.section, first] = self._window.batch(first, last)
+            self._slices.append((first, last))
         self._written = self._window.end
         return new, gone
 
-    def loaded(self, number: int) -> None:
-        """The window was just extended by this slice."""
+    def state(self) -> dict[SliceKey, pa.RecordBatch]:
+        tail, end = self._window.tail, self._window.end
+        return {(self.section, tail): self._window.batch(tail, end)} if end > tail else {}
+
+    def load(self, number: int, rows: pa.RecordBatch) -> None:
+        block = self._read(rows)
+        if not len(self._window):
+            self._window.start_at(number)
+        self._window.append(block)
         self._slices.append((number, self._window.end))
         self._written = self._window.end
-        self.next_number = number + 1
 
-    def dropped(self, numbers: set[int]) -> None:
-        """These slices are gone already."""
-        self._slices = [(number, end) for number, end in self._slices if number not in numbers]
+    def drop(self, numbers: set[int]) -> None:
+        self._slices = [(first, end) for first, end in self._slices if first not in numbers]
 
-    @property
-    def live(self) -> list[SliceKey]:
-        return [(self._section, number) for number, end in self._slices if end > self._window.tail]
+    def header(self) -> dict[str, Any]:
+        return {"end": self._window.end}
+
+    def settle(self, header: dict[str, Any]) -> None:
+        if not len(self._window):
+            self._window.start_at(header["end"])
+        self._written = self._window.end
+
+
+class Reader(Protocol):
+    """Turns a stored slice back into a block."""
+
+    def __call__(self, rows: pa.RecordBatch) -> Block: ...

@@ -10,19 +10,18 @@ arrival: sorted whatever the input, hence searchable; it is the times themselves
 out of order. ``slack`` is how far the worst stored tuple lies behind its clock.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail.engine.admit.block import Block
 from dovetail.engine.buffer.columns import Column, FixedColumn, TextColumn, column_for, layout, moved
 from dovetail.engine.buffer.hashed import HashIndex
 from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.combine.kernels import first_at_least, inspect_times, running_largest
 from dovetail.model import expression
 from dovetail.model.stream import Stream
-from dovetail.plan.physical import Attribute, Key, Number, Storage, Vector
+from dovetail.plan.physical import Attribute, Group, Key, Storage, Vector
 
 Array = npt.NDArray[np.generic]
 Times = npt.NDArray[np.int64]
@@ -45,12 +44,14 @@ class Window:
         self._own_times: Times | None = None if _is_plain_time(stream) else np.empty(0, np.int64)
         self._time_column = stream.time
         self._clock: Times | None = None
+        self._notes: dict[str, tuple[Times, int]] = {}
+        self._eligible = np.empty(0, np.bool_) if storage.keeps_all else None
         self.hashed = {key: HashIndex() for key in storage.hashed}
         self.ranked = {attribute: SortedIndex() for attribute in storage.sorted}
 
     def _stored_as(self, name: str, attribute: Attribute) -> str | None:
         """The column that already holds an attribute's numbers, so that they are not kept twice."""
-        if isinstance(attribute, Vector) or (isinstance(attribute, Key) and len(attribute.expressions) > 1):
+        if isinstance(attribute, Vector | Group) or (isinstance(attribute, Key) and len(attribute.expressions) > 1):
             return None
         operand = attribute.expressions[0] if isinstance(attribute, Key) else attribute.expression
         if not isinstance(operand, expression.Column) or operand.stream != name:
@@ -97,21 +98,39 @@ class Window:
         known = self._derived.get(attribute)
         return known.shape[1] if known is not None and known.ndim == 2 else 0
 
-    def append(
-        self, columns: Mapping[str, pa.Array], times: Times, attributes: Mapping[Attribute, Array]
-    ) -> tuple[int, int]:
+    def keep_note(self, name: str, fill: int) -> None:
+        """Keep a number per tuple that others may change, at first ``fill``."""
+        self._notes[name] = np.full(self._capacity, fill, np.int64), fill
+
+    def note(self, name: str) -> Times:
+        """Those numbers by slot."""
+        return self._notes[name][0]
+
+    def eligible(self, ids: Times) -> npt.NDArray[np.bool_] | None:
+        """Which tuples can match at all; None if every stored one can."""
+        return None if self._eligible is None else self._eligible[ids - self.base]
+
+    def start_at(self, number: int) -> None:
+        """Give the next tuple this id; the window is empty."""
+        self.base = self.tail = self.end = number
+
+    def append(self, block: Block) -> tuple[int, int]:
         """Store a block; returns the ids of its first tuple and of the one after its last."""
-        first, last = self.end, self.end + len(times)
-        self._make_room(len(times))
-        at = first - self.base
+        first, last = self.end, self.end + len(block)
+        self._make_room(len(block))
+        at, stop = first - self.base, last - self.base
         for name, column in self._columns.items():
-            column.append(columns[name], at)
+            column.append(block.columns[name], at)
         if self._own_times is not None:
-            self._own_times[at : at + len(times)] = times
-        for attribute, values in attributes.items():
+            self._own_times[at:stop] = block.times
+        for attribute, values in block.attributes.items():
             if attribute not in self._shared:
                 self._write(attribute, values, at)
-        self._follow_clock(at, at + len(times))
+        for notes, fill in self._notes.values():
+            notes[at:stop] = fill
+        if self._eligible is not None:
+            self._eligible[at:stop] = True if block.eligible is None else block.eligible
+        self._follow_clock(at, stop)
         self.end = last
         self._index(first, last)
         return first, last
@@ -141,8 +160,11 @@ class Window:
 
     def expire(self, before: int) -> None:
         """Forget tuples from the front whose time is below ``before``."""
-        slot = first_at_least(self.clock, self.tail - self.base, self.end - self.base, before)
-        self.forget(self.base + slot)
+        self.forget(self.id_from(before))
+
+    def id_from(self, time: int) -> int:
+        """The id before which every tuple is older than ``time``."""
+        return self.base + int(first_at_least(self.clock, self.tail - self.base, self.end - self.base, time))
 
     def forget(self, before: int) -> None:
         """Forget every tuple whose id is below ``before``."""
@@ -159,6 +181,9 @@ class Window:
     def take(self, name: str, ids: Times) -> pa.Array:
         """Values of a column for tuples anywhere in the window."""
         return self._columns[name].take(ids - self.base)
+
+    def is_text(self, name: str) -> bool:
+        return isinstance(self._columns[name], TextColumn)
 
     def text_bytes(self, name: str, ids: Times) -> int:
         """How many bytes of text ``take`` would gather; 0 if the column is not text."""
@@ -187,6 +212,10 @@ class Window:
             self._own_times = moved(self._own_times, start, stop, capacity)  # type: ignore[assignment]
         if self._clock is not None:
             self._clock = moved(self._clock, start, stop, capacity)  # type: ignore[assignment]
+        if self._eligible is not None:
+            self._eligible = moved(self._eligible, start, stop, capacity)  # type: ignore[assignment]
+        for name, (notes, fill) in self._notes.items():
+            self._notes[name] = moved(notes, start, stop, capacity), fill  # type: ignore[assignment]
         self.base, self._capacity = self.tail, capacity
         for key, index in self.hashed.items():
             index.move(start, stop, capacity)

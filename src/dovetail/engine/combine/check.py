@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from dovetail.engine.buffer.columns import bits
 from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.compiled import compiled
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.similarity import is_similar
-from dovetail.engine.evaluate import evaluate
 from dovetail.model.expression import Expression, columns_of, streams_of
 from dovetail.model.predicate import Band, Equality, Predicate, Similarity
 from dovetail.plan.physical import Attribute, Key, Number, Vector
@@ -67,7 +67,7 @@ def holds(expression: Expression, windows: Windows, partial: Partial) -> Flags:
         (column.stream, column.name): windows[column.stream].take(column.name, partial.ids[column.stream])
         for column in set(columns_of(expression))
     }
-    return true_rows(evaluate(expression, columns, len(partial)))
+    return true_rows(compiled(expression)(columns, len(partial)))
 
 
 def true_rows(flags: pa.Array) -> Flags:

@@ -75,6 +75,44 @@ def hash_probe(
     return n, p, np.int64(-1)
 
 
+@njit(
+    f"void({_I8}, {_I8}, {_I8}, int32[::1], int64, int64, int64, int64, int64, int64, {_I8}, {_I8}, {_I8}, {_I8})",
+    cache=True,
+    nogil=True,
+)
+def push_out(
+    codes, times, heads, nexts, shift, base, tail, first, last, count, leaves, oldest, follower, position
+):  # fmt: skip
+    """Row windows per key: link each new tuple to its predecessor and note whom it pushes out.
+
+    ``oldest[i]`` is the oldest tuple inside once i is the newest of its key, ``follower`` the next of the
+    same key, ``position`` how many are inside. The chains of the index already hold the new tuples.
+    """
+    for tuple_id in range(first, last):
+        slot = tuple_id - base
+        before, gap = tuple_id, nexts[slot]
+        found = False
+        while gap != 0:
+            before -= gap
+            if before < tail:
+                break
+            if codes[before - base] == codes[slot]:
+                found = True
+                break
+            gap = nexts[before - base]
+        oldest[slot], position[slot] = tuple_id, 1
+        if found:
+            previous = before - base
+            follower[previous] = tuple_id
+            start = oldest[previous]
+            if position[previous] < count:
+                oldest[slot], position[slot] = start, position[previous] + 1
+            else:
+                leaves[start - base] = times[slot]
+                oldest[slot] = follower[start - base]
+                position[slot] = count
+
+
 @njit(f"int64({_I8}, int64, int64, int64)", cache=True, nogil=True)
 def first_at_least(values, start, stop, value):
     """The first position in sorted ``values[start:stop]`` that is not below ``value``."""

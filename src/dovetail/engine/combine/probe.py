@@ -33,9 +33,13 @@ class Probe:
     def results(self, first: int, last: int) -> Iterator[Partial]:
         """Complete results of the stored tuples with ids first..last-1, in pieces."""
         window = self._windows[self._arriving]
-        times = window.times[first - window.base : last - window.base]
-        expiry = times + self._widths[self._arriving]
-        yield from self._extend(0, Partial({self._arriving: np.arange(first, last)}, times, expiry))
+        ids = np.arange(first, last)
+        eligible = window.eligible(ids)
+        if eligible is not None:
+            ids = ids[eligible]
+        times = window.times[ids - window.base]
+        if len(ids):
+            yield from self._extend(0, Partial({self._arriving: ids}, times, times + self._widths[self._arriving]))
 
     def _extend(self, depth: int, partial: Partial) -> Iterator[Partial]:
         if depth == len(self._levels):
@@ -51,6 +55,9 @@ class Probe:
                 continue
             # copied, because the next piece reuses the arrays
             longer = partial.extended(level.stream, parents, ids.copy(), window.times[ids - window.base], width)
+            eligible = window.eligible(longer.ids[level.stream])
+            if eligible is not None:
+                longer = longer.where(eligible)
             for predicate in level.checks:
                 longer = longer.where(check(predicate, self._windows, longer))
             if len(longer):

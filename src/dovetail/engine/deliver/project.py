@@ -4,21 +4,20 @@ Equalities whose codes are hashes are verified on the values first, over columns
 mostly needs anyway. A piece whose strings would not fit into one Arrow array is cut in two.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.check import true_rows
-from dovetail.engine.combine.partial import Partial
-from dovetail.engine.evaluate import evaluate
-from dovetail.model.expression import Call, Column, Expression, columns_of
+from dovetail.engine.combine.check import holds
+from dovetail.engine.combine.partial import Ids, Partial
+from dovetail.engine.evaluate import compile_expression
+from dovetail.model.expression import Call, Column, columns_of
 from dovetail.plan.physical import Plan
 
 _MOST_BYTES = 1 << 30
-
-Gathered = dict[tuple[str, str], pa.Array]
 
 
 class Projection:
@@ -27,43 +26,50 @@ class Projection:
     def __init__(self, plan: Plan, windows: Mapping[str, Window]) -> None:
         self._windows = windows
         self._schema = plan.query.schema
-        self._select = [output.expression for output in plan.query.select]
         self._verify = [Call("eq", (e.left, e.right), pa.bool_()) for e in plan.verify]
-        self._used = set(columns_of(Call("and", (*self._select, *self._verify), pa.bool_())))
+        expressions = [output.expression for output in plan.query.select]
+        self._used = list(dict.fromkeys(column for expression in expressions for column in columns_of(expression)))
+        self._select = [
+            (expression.stream, expression.name) if isinstance(expression, Column) else compile_expression(expression)
+            for expression in expressions
+        ]
+        self._text = [column for column in self._used if windows[column.stream].is_text(column.name)]
+
+    def verified(self, results: Partial) -> Partial:
+        """Without pairs whose keys share a hash and are not equal."""
+        for equality in self._verify:
+            results = results.where(holds(equality, self._windows, results))
+        return results
 
     def rows(self, results: Partial) -> Iterator[pa.RecordBatch]:
-        """The results as rows of the query's schema."""
-        if self._text_bytes(results) > _MOST_BYTES and len(results) > 1:
-            half = np.arange(len(results)) < len(results) // 2
-            yield from self.rows(results.where(half))
-            yield from self.rows(results.where(~half))
+        """Complete results as rows of the query's schema."""
+        yield from self._rows(results.ids, results.newest)
+
+    def alone(self, stream: str, ids: Ids, times: Ids) -> Iterator[pa.RecordBatch]:
+        """Tuples of one stream as rows with the given result times, the columns of the other NULL."""
+        if len(ids):
+            yield from self._rows({stream: ids}, times)
+
+    def _rows(self, ids: Mapping[str, Ids], times: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+        if self._text and len(times) > 1 and self._text_bytes(ids) > _MOST_BYTES:
+            half = len(times) // 2
+            for part in (slice(0, half), slice(half, None)):
+                yield from self._rows({name: some[part] for name, some in ids.items()}, times[part])
             return
-        columns = self._gather(results, self._verify)
-        for equality in self._verify:
-            same = true_rows(evaluate(equality, columns, len(results)))
-            if not same.all():
-                results = results.where(same)
-                columns = self._gather(results, self._verify)
-        columns |= self._gather(results, self._select, columns)
-        arrays = [self._column(expression, columns, len(results)) for expression in self._select]
-        times = pa.array(results.newest, pa.int64()).view(self._schema.field(0).type)
-        yield pa.RecordBatch.from_arrays([times, *arrays], schema=self._schema)
+        columns = dict(self._gather(ids, len(times)))
+        arrays = [columns[e] if isinstance(e, tuple) else e(columns, len(times)) for e in self._select]
+        stamp = self._schema.field(0).type
+        first = pa.Array.from_buffers(stamp, len(times), [None, pa.py_buffer(np.ascontiguousarray(times))], 0)
+        yield pa.RecordBatch.from_arrays([first, *arrays], schema=self._schema)
 
-    def _gather(self, results: Partial, needed: list[Call] | list[Expression], known: Gathered | None = None) -> Gathered:
-        wanted = {column for expression in needed for column in columns_of(expression)}
-        return {
-            (column.stream, column.name): self._windows[column.stream].take(column.name, results.ids[column.stream])
-            for column in wanted
-            if (column.stream, column.name) not in (known or {})
-        }
+    def _gather(self, ids: Mapping[str, Ids], length: int) -> Iterable[tuple[tuple[str, str], pa.Array]]:
+        for column in self._used:
+            if column.stream in ids:
+                values = self._windows[column.stream].take(column.name, ids[column.stream])
+            else:
+                values = pa.nulls(length, column.type)
+            yield (column.stream, column.name), values
 
-    @staticmethod
-    def _column(expression: Expression, columns: Gathered, length: int) -> pa.Array:
-        if isinstance(expression, Column):
-            return columns[expression.stream, expression.name]
-        return evaluate(expression, columns, length)
-
-    def _text_bytes(self, results: Partial) -> int:
-        return max(
-            (self._windows[c.stream].text_bytes(c.name, results.ids[c.stream]) for c in self._used), default=0
-        )
+    def _text_bytes(self, ids: Mapping[str, Ids]) -> int:
+        windows = self._windows
+        return max(windows[c.stream].text_bytes(c.name, ids[c.stream]) for c in self._text if c.stream in ids)

@@ -1,0 +1,72 @@
+"""The gate: admitted input waits here until its turn has come.
+
+    Sync-Filter     a tuple goes on once no stream can still send an older one: time <= frontier
+    row windows     once every row-windowed stream has passed it: time < each of their watermarks
+    otherwise       at once
+
+What has waited goes on in order of time, ties in order of arrival.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.engine.admit.block import Block
+from dovetail.engine.admit.door import Door
+from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL, Watermarks
+from dovetail.engine.buffer.pile import Pile
+from dovetail.model.order import Adaptive
+from dovetail.model.query import JoinQuery
+from dovetail.model.window import RowWindow
+
+Times = npt.NDArray[np.int64]
+
+
+class Gate:
+    """One pile of waiting rows per stream; ``sync`` may be switched between calls."""
+
+    def __init__(self, query: JoinQuery, doors: Mapping[str, Door]) -> None:
+        self._doors = doors
+        self._row_windowed = [s.name for s in query.streams if isinstance(s.window, RowWindow)]
+        self._ordered = query.order != "none"
+        self.sync = query.order == "sync" or isinstance(query.order, Adaptive)
+        self.piles = {name: Pile(f"waiting/{name}", door.times_of, BEFORE_ALL) for name, door in doors.items()}
+        self._passing: dict[str, tuple[dict[str, pa.Array], Times]] = {}
+
+    @property
+    def mode(self) -> str:
+        return "none" if not self._ordered else "sync" if self.sync else "hold"
+
+    @property
+    def _waits(self) -> bool:
+        return self.sync or bool(self._row_windowed)
+
+    def add(self, name: str, columns: dict[str, pa.Array], times: Times) -> None:
+        """Admitted rows of one stream, in order of time."""
+        if self._waits:
+            rows = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+            self.piles[name].add(rows, times)
+        else:
+            self._passing[name] = columns, times
+
+    def release(self, watermarks: Watermarks) -> dict[str, Block]:
+        """The blocks whose turn has come."""
+        limit = self._limit(watermarks)
+        due, self._passing = self._passing, {}
+        for name, pile in self.piles.items():
+            rows = pile.release(limit)
+            if rows is not None:
+                columns = dict(zip(rows.schema.names, rows.columns, strict=True))
+                due[name] = columns, self._doors[name].times_of(rows)
+        blocks = {name: self._doors[name].prepare(*rows) for name, rows in due.items()}
+        return {name: block for name, block in blocks.items() if len(block)}
+
+    def _limit(self, watermarks: Watermarks) -> int:
+        limit = watermarks.frontier if self.sync else AFTER_ALL
+        return min([limit, *(watermarks[name] - 1 for name in self._row_windowed)])
+
+    def earliest(self, name: str) -> int:
+        """The smallest waiting time of a stream."""
+        return self.piles[name].earliest(AFTER_ALL)

@@ -1,0 +1,90 @@
+"""Notes about single stored tuples that change after they were stored, such as "has a partner".
+
+Slices are written once, so a note is written beside them: each batch writes one small slice of
+(tuple id, value) pairs, later ones overriding earlier ones, gone once their tuples have expired.
+"""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.engine.buffer.window import Window
+
+Ids = npt.NDArray[np.int64]
+SliceKey = tuple[str, int]
+
+
+class Marks:
+    """One note per tuple of a window, under a name; ``fill`` stands for no note."""
+
+    def __init__(self, name: str, stream: str, window: Window, fill: int) -> None:
+        self.section = f"{name}/{stream}"
+        self._window = window
+        self._name = name
+        self._fill = fill
+        self._fresh: list[Ids] = []
+        self._slices: dict[int, int] = {}  # number -> largest id
+        self._next = 0
+        window.keep_note(name, fill)
+
+    def __getitem__(self, ids: Ids) -> Ids:
+        return self._window.note(self._name)[ids - self._window.base]
+
+    def range(self, first: int, last: int) -> Ids:
+        """The notes of consecutive tuples, as a view."""
+        base = self._window.base
+        return self._window.note(self._name)[first - base : last - base]
+
+    def write(self, ids: Ids, values: Ids | int) -> None:
+        if len(ids):
+            self._window.note(self._name)[ids - self._window.base] = values
+            self._fresh.append(ids)
+
+    def lower(self, ids: Ids, values: Ids) -> None:
+        """Keep the smaller of the old and the new note."""
+        if len(ids):
+            np.minimum.at(self._window.note(self._name), ids - self._window.base, values)
+            self._fresh.append(ids)
+
+    def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
+        """Notes to write and notes to delete since the last call."""
+        tail = self._window.tail
+        gone = [number for number, largest in self._slices.items() if largest < tail]
+        for number in gone:
+            del self._slices[number]
+        new = {}
+        ids = np.unique(np.concatenate(self._fresh)) if self._fresh else np.empty(0, np.int64)
+        ids = ids[ids >= tail]
+        self._fresh = []
+        if len(ids):
+            new[self.section, self._next] = _batch(ids, self[ids])
+            self._slices[self._next] = int(ids[-1])
+            self._next += 1
+        return new, [(self.section, number) for number in gone]
+
+    def state(self) -> dict[SliceKey, pa.RecordBatch]:
+        """All notes as one slice."""
+        notes = self.range(self._window.tail, self._window.end)
+        ids = np.flatnonzero(notes != self._fill) + self._window.tail
+        return {(self.section, 0): _batch(ids, self[ids])} if len(ids) else {}
+
+    def load(self, number: int, rows: pa.RecordBatch) -> None:
+        """Notes read back, after their tuples."""
+        ids, values = (rows.column(at).to_numpy() for at in range(2))
+        kept = ids >= self._window.tail
+        self._window.note(self._name)[ids[kept] - self._window.base] = values[kept]
+        self._slices[number] = int(ids.max())
+        self._next = max(self._next, number + 1)
+
+    def drop(self, numbers: set[int]) -> None:
+        self._slices = {number: largest for number, largest in self._slices.items() if number not in numbers}
+
+    def header(self) -> dict[str, int]:
+        return {"next": self._next}
+
+    def settle(self, header: dict[str, int]) -> None:
+        self._next = header["next"]
+
+
+def _batch(ids: Ids, values: Ids) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array(ids), pa.array(values)], names=["id", "value"])

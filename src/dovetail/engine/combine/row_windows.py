@@ -1,0 +1,96 @@
+"""Row windows: a member is inside until the tuple that pushes it out is at or before the newest member.
+
+    window of 2 rows, S: a1 b3 c4      a1 is pushed out by c4, so it is inside for newest members before c4
+
+The stream's tuples are stored in total order (the gate sees to it), so the tuple that pushes out
+tuple ``id`` is ``id + n``; within a key it is the n-th later tuple of that key, found when it arrives.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail.engine.admit.watermarks import NEVER
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.kernels import first_at_least, push_out
+from dovetail.engine.combine.partial import Ids, Partial
+from dovetail.model.query import JoinQuery
+from dovetail.model.window import RowWindow
+from dovetail.plan.physical import Group
+
+Flags = npt.NDArray[np.bool_]
+
+
+class RowWindowed:
+    """When the tuples of one row-windowed stream leave."""
+
+    def __init__(self, window: Window, rows: RowWindow, group: Group | None) -> None:
+        self._window = window
+        self._count = rows.count
+        self._group = group
+        if group is not None:
+            window.keep_note("leaves", NEVER)
+            window.keep_note("oldest", -1)
+            window.keep_note("follower", -1)
+            window.keep_note("position", 0)
+
+    def stored(self, first: int, last: int) -> None:
+        """New tuples push out old ones of their key."""
+        if self._group is not None:
+            window = self._window
+            push_out(
+                window.attribute(self._group), window.times, window.hashed[self._group].heads,
+                window.hashed[self._group].nexts, window.hashed[self._group].shift, window.base, window.tail,
+                first, last, self._count, window.note("leaves"), window.note("oldest"), window.note("follower"),
+                window.note("position"),
+            )  # fmt: skip
+
+    def leaves(self, ids: Ids) -> Ids:
+        """The time of the tuple that pushes each one out; NEVER if it has not come."""
+        slots = ids - self._window.base
+        if self._group is not None:
+            return self._window.note("leaves")[slots]
+        pushing = slots + self._count
+        times = np.full(len(ids), NEVER, np.int64)
+        come = pushing < self._window.end - self._window.base
+        times[come] = self._window.times[pushing[come]]
+        return times
+
+    def forget(self, reach: int) -> None:
+        """Drop tuples from the front that no newest member from ``reach`` on can see."""
+        window = self._window
+        if self._group is None:
+            start, stop = window.tail - window.base, window.end - window.base
+            window.forget(window.base + first_at_least(window.clock, start, stop, reach) - self._count)
+        else:
+            waiting = window.note("leaves")[window.tail - window.base : window.end - window.base] >= reach
+            window.forget(window.tail + (int(waiting.argmax()) if waiting.any() else len(waiting)))
+
+
+class RowCheck:
+    """The test of complete results."""
+
+    def __init__(self, query: JoinQuery, windows: Mapping[str, Window], windowed: Mapping[str, RowWindowed]) -> None:
+        self._names = query.names
+        self._windows = windows
+        self._windowed = windowed
+
+    def inside(self, results: Partial) -> Partial:
+        """Only results whose row-windowed members are inside."""
+        if not self._windowed:
+            return results
+        position = self._newest_position(results)
+        keep = np.ones(len(results), np.bool_)
+        for name, windowed in self._windowed.items():
+            leaves = windowed.leaves(results.ids[name])
+            keep &= (leaves > results.newest) | ((leaves == results.newest) & (self._names.index(name) >= position))
+        return results.where(keep)
+
+    def _newest_position(self, results: Partial) -> Ids:
+        """Position in the query of the newest member; among equal times the later stream is newer."""
+        position = np.zeros(len(results), np.int64)
+        for at, name in enumerate(self._names):
+            window = self._windows[name]
+            position[window.times[results.ids[name] - window.base] == results.newest] = at
+        return position

@@ -1,0 +1,106 @@
+"""Rows that come out on their own: unmatched ones of outer and anti joins, matched ones of semi joins.
+
+A note per stored tuple says what has become of it:
+
+    OPEN     no partner yet          MATCHED   has had one          GIVEN   came out as unmatched, or as a semi row
+
+A tuple's ``departure`` is ``time + window``, or the time of the tuple that pushes it out of a row
+window. Once no tuple before or at that time can come from the other stream, an open tuple comes out
+with it as result time. A semi row comes out with the smallest result time among its matches, once
+nothing smaller can come.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dovetail.engine.admit.watermarks import NEVER
+from dovetail.engine.buffer.marks import Marks
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.kernels import first_at_least
+from dovetail.engine.combine.partial import Ids, Partial
+from dovetail.engine.combine.row_windows import RowWindowed
+from dovetail.model.query import JoinQuery
+
+OPEN, MATCHED, GIVEN = 0, 1, 2
+
+
+class Unmatched:
+    """The tuples of one preserved stream that have no partner."""
+
+    def __init__(self, name: str, window: Window, width: int, rows: RowWindowed | None) -> None:
+        self._name = name
+        self._window = window
+        self._width = width
+        self._rows = rows
+        self.marks = Marks("given", name, window, OPEN)
+
+    def sections(self) -> list[Marks]:
+        return [self.marks]
+
+    def still_open(self, results: Partial) -> Partial:
+        """Without results of a tuple that was already given out as unmatched."""
+        return results.where(self.marks[results.ids[self._name]] != GIVEN)
+
+    def see(self, results: Partial) -> None:
+        """These tuples have a partner."""
+        ids = np.unique(results.ids[self._name])
+        self.marks.write(ids[self.marks[ids] == OPEN], MATCHED)
+
+    def leaving(self, reach: int, latest: int) -> tuple[Ids, Ids]:
+        """Tuples that no partner from ``reach`` on can join, with their result times."""
+        ids = self._candidates(reach)
+        departures = self._departures(ids)
+        gone = (departures < reach) & (self.marks[ids] == OPEN)
+        ids, departures = ids[gone], departures[gone]
+        self.marks.write(ids, GIVEN)
+        return ids, np.where(departures == NEVER, latest, departures)
+
+    def _departures(self, ids: Ids) -> Ids:
+        if self._rows is not None:
+            return self._rows.leaves(ids)
+        return self._window.times[ids - self._window.base] + self._width
+
+    def _candidates(self, reach: int) -> Ids:
+        window = self._window
+        stop = window.end
+        if self._rows is None:
+            start, end = window.tail - window.base, window.end - window.base
+            stop = window.base + first_at_least(window.clock, start, end, reach - self._width + window.slack)
+        return np.arange(window.tail, stop)
+
+
+class Semi:
+    """The tuples of the first stream that have a partner, each given out once."""
+
+    def __init__(self, name: str, window: Window) -> None:
+        self._name = name
+        self._window = window
+        self.marks = Marks("given", name, window, OPEN)
+        self._best = Marks("best", name, window, NEVER)
+
+    def sections(self) -> list[Marks]:
+        return [self.marks, self._best]
+
+    def see(self, results: Partial) -> None:
+        """Remember the smallest result time of each tuple."""
+        ids = results.ids[self._name]
+        waiting = self.marks[ids] == OPEN
+        self._best.lower(ids[waiting], results.newest[waiting])
+
+    def due(self, limit: int, leaving_before: int) -> tuple[Ids, Ids]:
+        """Matched tuples that no smaller result time can reach, or that are about to be forgotten."""
+        window = self._window
+        best = self._best.range(window.tail, window.end)
+        ids = np.arange(window.tail, window.end)
+        due = (best < NEVER) & (self.marks.range(window.tail, window.end) == OPEN)
+        due &= (best <= limit) | (ids < leaving_before)
+        self.marks.write(ids[due], GIVEN)
+        return ids[due], best[due]
+
+
+def preserved_streams(
+    query: JoinQuery, windows: Mapping[str, Window], widths: Mapping[str, int], rows: Mapping[str, RowWindowed]
+) -> dict[str, Unmatched]:
+    """The streams whose unmatched rows come out."""
+    return {name: Unmatched(name, windows[name], widths[name], rows.get(name)) for name in query.preserved}

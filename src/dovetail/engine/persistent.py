@@ -1,0 +1,122 @@
+"""The state side of an engine: changes since the last call, all of it, and taking it back.
+
+Every part of the engine that must survive is a ``Section``: windows, waiting input, notes about
+stored tuples, held output. What is not rows is a small JSON header.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import pyarrow as pa
+
+from dovetail.engine.admit.door import Door
+from dovetail.engine.admit.gate import Gate
+from dovetail.engine.admit.watermarks import Watermarks
+from dovetail.engine.buffer.slices import Changes, Section, SliceKey
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.deliver.hold import Hold
+from dovetail.plan.physical import Plan
+
+
+class Persistent:
+    """What an engine writes and reads; the parts are made by the engine itself."""
+
+    plan: Plan
+    _sections: Sequence[Section]
+    _watermarks: Watermarks
+    _windows: dict[str, Window]
+    _doors: dict[str, Door]
+    _gate: Gate
+    _hold: Hold
+    _counts: Counter[str]
+    _latest: int
+
+    def __init__(self, plan: Plan) -> None:
+        raise NotImplementedError
+
+    def changes(self) -> Changes:
+        """What to write to a state store since the last call."""
+        new: dict[SliceKey, pa.RecordBatch] = {}
+        gone: list[SliceKey] = []
+        for section in self._sections:
+            written, deleted = section.changes()
+            new |= written
+            gone += deleted
+        return Changes(new, gone, self._header())
+
+    def state(self) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
+        """All of the state: every slice and the header."""
+        slices: dict[SliceKey, pa.RecordBatch] = {}
+        for section in self._sections:
+            slices |= section.state()
+        return slices, self._header()
+
+    def apply(self, changes: Changes) -> None:
+        """Take over what another engine of the same plan did to the same state."""
+        header = json.loads(changes.header)
+        for section in self._sections:
+            ours = {number: rows for (name, number), rows in changes.new.items() if name == section.section}
+            section.drop({number for name, number in changes.gone if name == section.section})
+            for number in sorted(ours):
+                section.load(number, ours[number])
+            section.settle(header["sections"][section.section])
+        self._restore(header)
+        for _ in self._settle({}):
+            raise AssertionError("whoever wrote the state gave out all that was due")
+
+    @classmethod
+    def restore(cls, plan: Plan, slices: Mapping[SliceKey, pa.RecordBatch], header: bytes) -> Self:
+        """An engine that goes on where the state was written."""
+        engine = cls(plan)
+        engine.apply(Changes(dict(slices), [], header))
+        return engine
+
+    def _settle(self, pending: Mapping[str, int]) -> Any:
+        raise NotImplementedError
+
+    def _header(self) -> bytes:
+        state = {
+            "watermarks": self._watermarks.state(),
+            "doors": {name: door.counts for name, door in self._doors.items()},
+            "counts": self._counts,
+            "results": self._hold.results,
+            "latest": self._latest,
+            "sync": self._gate.sync,
+            "sections": {section.section: section.header() for section in self._sections},
+        }
+        return json.dumps(state).encode()
+
+    def _restore(self, header: Mapping[str, Any]) -> None:
+        self._watermarks.restore(header["watermarks"])
+        for name, counts in header["doors"].items():
+            self._doors[name].counts = Counter(counts)
+        self._counts = Counter(header["counts"])
+        self._hold.results = header["results"]
+        self._latest = header["latest"]
+        self._gate.sync = header["sync"]
+
+    def metrics(self) -> dict[str, Any]:
+        """Counters and sizes so far."""
+        reasons = ("rows", "late", "null_time", "filtered", "unmatchable")
+        streams = {
+            name: {
+                **{reason: door.counts[reason] for reason in reasons},
+                "watermark": self._watermarks[name],
+                "stored": len(self._windows[name]),
+                "bytes": self._windows[name].nbytes,
+                "waiting": len(self._gate.piles[name]),
+            }
+            for name, door in self._doors.items()
+        }
+        return {
+            "streams": streams,
+            "results": self._hold.results,
+            "late_results": self._counts["late_results"] + self._hold.out_of_order,
+            "held": len(self._hold.pile),
+            "held_bytes": self._hold.pile.nbytes,
+            "waiting_bytes": sum(pile.nbytes for pile in self._gate.piles.values()),
+            "order": self._gate.mode,
+            "frontier": self._watermarks.frontier,
+        }
