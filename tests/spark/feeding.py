@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import dovetail as dv
+from dovetail.runtime.spark.types import spark_schema
 from dovetail.testing import Push
 from tests.spark.queries import SCHEMA, random_rows
 
@@ -32,9 +33,8 @@ class Folder:
 
     def frame(self, name: str, streaming: bool = True, schema: pa.Schema = SCHEMA) -> Any:
         """A stream as a DataFrame."""
-        empty = self.spark.createDataFrame(schema.empty_table())
         reader = self.spark.readStream.option("maxFilesPerTrigger", 1) if streaming else self.spark.read
-        return reader.schema(empty.schema).parquet(str(self.path / name))
+        return reader.schema(spark_schema(schema)).parquet(str(self.path / name))
 
     def frames(self, streaming: bool = True) -> dict[str, Any]:
         """All streams."""

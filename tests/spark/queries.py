@@ -36,7 +36,9 @@ CONDITIONS = {
 }
 
 
-def build(on: str, data: dict[str, Any], window: str = "4 seconds", delay: str = "3 seconds", **options: Any) -> dv.Query:
+def build(
+    on: str, data: dict[str, Any], window: str = "4 seconds", delay: str = "3 seconds", **options: Any
+) -> dv.Query:
     """A query over streams of ``SCHEMA`` that selects the row numbers of its members."""
     streams = [dv.stream(name, frame, time="ts", window=window, delay=delay) for name, frame in data.items()]
     select = ", ".join(f"{name}.row AS {name.lower()}" for name in data)

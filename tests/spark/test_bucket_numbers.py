@@ -23,7 +23,9 @@ def test_other_counts_are_spread_as_evenly_as_they_go(buckets: int, partitions: 
 
 def test_the_hash_is_sparks_own(spark: Any) -> None:
     values = [0, 1, -1, 2**31 - 1, -(2**31), *(random.Random(4).randrange(-(2**31), 2**31) for _ in range(200))]
-    frame = spark.createDataFrame([(value,) for value in values], "bucket int").selectExpr("bucket", "hash(bucket) AS h")
+    frame = spark.createDataFrame([(value,) for value in values], "bucket int").selectExpr(
+        "bucket", "hash(bucket) AS h"
+    )
     assert {row.bucket: row.h for row in frame.collect()} == {value: murmur3_int(value) for value in values}
 
 

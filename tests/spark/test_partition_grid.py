@@ -88,9 +88,7 @@ def test_a_row_window_per_key_stays_with_its_key() -> None:
     assert partition_grid(loose, 4).copies("A") == partition_grid(loose, 4).cells
 
 
-@pytest.mark.parametrize(
-    ("how", "once"), [("left", "A"), ("right", "B"), ("semi", "A"), ("anti", "A"), ("full", "AB")]
-)
+@pytest.mark.parametrize(("how", "once"), [("left", "A"), ("right", "B"), ("semi", "A"), ("anti", "A"), ("full", "AB")])
 @pytest.mark.parametrize("on", ["A.k = B.k", "ABS(A.x - B.x) <= 1", "A.n < B.n"])
 def test_rows_that_come_out_by_themselves_are_in_one_cell(how: Any, once: str, on: str) -> None:
     grid = partition_grid(replace(bare(on, "AB").model, how=how), 4)

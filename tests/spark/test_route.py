@@ -1,5 +1,7 @@
 """Every result meets in exactly one cell, whatever the predicate and the shape of the grid."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -56,7 +58,7 @@ def test_rows_of_a_cell_keep_their_order() -> None:
             assert all(np.diff(row[cell == where]) > 0)
 
 
-def band_cells(stream: str, type_: pa.DataType, values: list[float]) -> list[set[int]]:
+def band_cells(stream: str, type_: pa.DataType, values: Sequence[float]) -> list[set[int]]:
     column = "n" if type_ == pa.int64() else "x"
     grid = partition_grid(bare(f"ABS(A.{column} - B.{column}) <= 3", "AB").model, 16)
     table = random_rows(1, len(values))

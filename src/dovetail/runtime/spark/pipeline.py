@@ -22,6 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from dovetail.errors import PlanError
 from dovetail.model.query import JoinQuery
+from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
 from dovetail.plan.partition_grid import Grid, partition_grid
 from dovetail.plan.physical import Plan
@@ -41,7 +42,7 @@ def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     query = plan.query
     session = session or _session_of(query)
     check_session(session)
-    inputs = {stream.name: _as_frame(session, stream.name, stream.data) for stream in query.streams}
+    inputs = {stream.name: _as_frame(session, stream) for stream in query.streams}
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
     grid = partition_grid(query, query.partitions or partitions)
     packers = _packers(plan, grid, bucket_numbers(grid.cells, partitions))
@@ -60,14 +61,13 @@ def _session_of(query: JoinQuery) -> SparkSession:
     raise PlanError("spark(): no stream has a Spark DataFrame; pass session=, or run it with local() or collect()")
 
 
-def _as_frame(session: SparkSession, name: str, data: Any) -> DataFrame:
-    if data is None:
-        raise PlanError(f"spark(): stream {name!r} has no data; give stream({name!r}, data, ...) a DataFrame")
-    if isinstance(data, DataFrame):
-        return data
-    if isinstance(data, pa.RecordBatch):
-        data = pa.Table.from_batches([data])
-    return session.createDataFrame(data.to_arrow() if hasattr(data, "to_arrow") else data)
+def _as_frame(session: SparkSession, stream: Stream) -> DataFrame:
+    if stream.data is None:
+        raise PlanError(f"spark(): stream {stream.name!r} has no data; give it a DataFrame when you make it")
+    if isinstance(stream.data, DataFrame):
+        return stream.data
+    table = pa.table(stream.data).select(stream.schema.names).cast(stream.schema)
+    return session.createDataFrame(table, spark_schema(stream.schema))
 
 
 def _own_filters(query: JoinQuery, name: str) -> bool:

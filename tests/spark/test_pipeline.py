@@ -1,0 +1,128 @@
+"""What Spark adds: checkpoints, state, metrics, what may follow, and what is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import functions as F  # noqa: N812
+
+import dovetail as dv
+from dovetail.errors import PlanError
+from dovetail.runtime.spark.metrics import spark_metrics
+from dovetail.testing import Push
+from tests.spark.feeding import Folder, random_batches
+from tests.spark.queries import SCHEMA, build, random_rows
+
+
+def test_state_of_expired_windows_goes_and_metrics_say_what_happened(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    seconds = [0, 2, 4, 100]
+    batches = [Push({name: random_rows(start, 50, start, 2) for name in "AB"}) for start in seconds]
+    folder.feed(batches)
+    query = build("A.k = B.k AND A.n < 40", folder.frames(), partitions=2)
+    run = folder.run(query.spark())
+
+    stored = _stored_slices(spark, tmp_path)
+    assert pc.min(stored["ts"]).as_py().minute == 1, "all that is left is from 100 seconds on"
+    metrics = spark_metrics(run)
+    assert [batch["batch"] for batch in metrics] == [0, 1, 2, 3]
+    assert [batch["streams"]["B"]["rows"] for batch in metrics] == [50, 50, 50, 50]
+    assert sum(batch["results"] for batch in metrics) == folder.rows(query).num_rows
+    failing = sum(pc.sum(pc.greater_equal(push.batch["A"]["n"], 40)).as_py() for push in batches)
+    assert sum(batch["streams"]["A"]["filtered"] for batch in metrics) == failing
+    last = metrics[-1]["buckets"]
+    assert sum(bucket["engine"]["streams"]["B"]["stored"] for bucket in last) == stored.num_rows - _count(stored, "A")
+    assert {bucket["recalled"] for batch in metrics for bucket in batch["buckets"]} <= {
+        "new",
+        "cached",
+        "caught up",
+        "loaded",
+    }
+
+
+def _stored_slices(spark: Any, path: Path) -> pa.Table:
+    """Every tuple in the checkpoint, read with Spark's own reader of state."""
+    reader = spark.read.format("statestore").option("path", str(path / "checkpoint"))
+    rows = reader.option("stateVarName", "slices").load().selectExpr("user_map_key.section", "user_map_value.blob")
+    tables = []
+    for row in rows.collect():
+        table = pa.ipc.open_stream(row.blob).read_all().select(["ts"])
+        tables.append(table.append_column("section", pa.array([row.section] * table.num_rows)))
+    return pa.concat_tables(tables)
+
+
+def _count(stored: pa.Table, stream: str) -> int:
+    return int(pc.sum(pc.equal(stored["section"], f"window/{stream}")).as_py())
+
+
+def test_a_checkpoint_of_another_query_is_refused(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    folder.feed(random_batches("AB", seed=1, batches=1))
+    folder.run(build("A.k = B.k", folder.frames()).spark())
+    folder.feed(random_batches("AB", seed=2, batches=1))
+    with pytest.raises(StreamingQueryException) as caught:
+        folder.run(build("A.n = B.n", folder.frames()).spark())
+    message = str(caught.value)
+    assert "this checkpoint belongs to another query" in message
+    assert "inner join on A.k = B.k" in message
+    assert "inner join on A.n = B.n" in message
+
+
+def test_inputs_with_watermarks_join_and_results_can_be_aggregated(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    batches = [Push({name: random_rows(start, 50, start, 2) for name in "AB"}) for start in (0, 2, 60)]
+    folder.feed(batches)
+    query = build("A.k = B.k", folder.frames())
+    counted = (
+        query.spark().withWatermark("result_time", "5 seconds").groupBy(F.window("result_time", "1 second")).count()
+    )
+    folder.run(counted.select("window.start", "count"))
+    counts = spark.read.parquet(str(tmp_path / "out")).toArrow()
+    early = build("A.k = B.k", {name: _all(batches[:2], name) for name in "AB"}).collect()
+    assert pc.sum(counts["count"]).as_py() == early.num_rows
+
+
+def _all(batches: list[Push], name: str) -> pa.Table:
+    return pa.concat_tables([push.batch[name] for push in batches])
+
+
+def test_inputs_may_carry_watermarks_of_their_own(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    batches = random_batches("AB", seed=6, batches=2)
+    folder.feed(batches)
+    frames = {name: frame.withWatermark("ts", "1 second") for name, frame in folder.frames().items()}
+    query = build("A.k = B.k", frames)
+    folder.run(query.spark())
+    assert folder.rows(query).num_rows
+
+
+def test_odd_column_names_are_only_names(spark: Any) -> None:
+    names = ["a.b", "with space", "tick`ed", "größe", "SELECT"]
+    table = pa.table({"event time": pa.array([1, 2], pa.timestamp("us")), **{name: [1, 2] for name in names}})
+    streams = [
+        dv.stream(name, spark.createDataFrame(table), time="event time", window="1 second") for name in ("Ä", "b c")
+    ]
+    query = dv.join(*streams, on='"Ä"."a.b" = "b c"."größe"')
+    rows = query.spark().toArrow()
+    assert rows.num_rows == 2
+    assert rows.column_names == query.schema.names
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"A": None, "B": None}, "no stream has a Spark DataFrame"),
+        ({"A": "frame", "B": None}, "stream 'B' has no data"),
+    ],
+)
+def test_missing_inputs_are_named(spark: Any, data: dict[str, Any], message: str) -> None:
+    frame = spark.createDataFrame(SCHEMA.empty_table())
+    streams = [
+        dv.stream(name, frame if given else None, time="ts", window="1 second", schema=None if given else SCHEMA)
+        for name, given in data.items()
+    ]
+    with pytest.raises(PlanError, match=message):
+        dv.join(*streams, on="A.k = B.k").spark()

@@ -1,0 +1,64 @@
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dovetail.errors import PlanError
+from dovetail.runtime.spark import session as checks
+from dovetail.runtime.spark.session import PROVIDER, ROCKSDB, check_session
+
+
+class Settings(dict[str, str]):
+    def set(self, key: str, value: str) -> None:
+        self[key] = value
+
+
+def fake(version: str = "4.3.0", **settings: str) -> Any:
+    return SimpleNamespace(version=version, conf=Settings({"spark.sql.shuffle.partitions": "2", **settings}))
+
+
+def test_an_old_spark_is_refused() -> None:
+    with pytest.raises(PlanError, match=r"Spark 4\.0\.1 is too old: joins need Spark 4\.3"):
+        check_session(fake("4.0.1"))
+
+
+def test_a_pandas_too_new_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "version", lambda package: {"pandas": "3.0.1"}.get(package, "99.0"))
+    with pytest.raises(PlanError, match=r"pandas 3\.0\.1 breaks parts of Spark 4\.3; pip install 'pandas<3'"):
+        check_session(fake())
+
+
+def test_the_state_store_is_chosen_if_another_was() -> None:
+    session = fake()
+    check_session(session)
+    assert session.conf[PROVIDER] == ROCKSDB
+
+
+def test_many_shuffle_partitions_are_worth_a_warning() -> None:
+    session = fake()
+    session.conf["spark.sql.shuffle.partitions"] = "200"
+    with pytest.warns(UserWarning, match="partitions is 200: every micro-batch starts that many tasks"):
+        check_session(session)
+
+
+def test_another_python_for_workers_is_worth_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", "/elsewhere/python")
+    with pytest.warns(UserWarning, match="PYSPARK_PYTHON is /elsewhere/python"):
+        check_session(fake())
+
+
+QUIET = """
+from dovetail.runtime.spark.session import spark_session
+session = spark_session(1)
+print(session.range(3).count(), session.conf.get("spark.sql.shuffle.partitions"))
+session.stop()
+"""
+
+
+def test_our_own_session_is_quiet() -> None:
+    done = subprocess.run([sys.executable, "-c", QUIET], capture_output=True, text=True, env=os.environ, check=True)
+    assert done.stdout == "3 1\n"
+    assert done.stderr == ""
