@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from hypothesis import strategies as st
 
 import dovetail as dv
@@ -76,21 +75,6 @@ class RandomQuery:
     def with_windows(self, *windows: Window) -> "RandomQuery":
         streams = (replace(stream, window=window) for stream, window in zip(self.streams, windows, strict=True))
         return replace(self, streams=tuple(streams))
-
-
-def offered(**options: Any) -> bool:
-    """Whether queries can be built with some option."""
-    columns = pa.schema({"ts": pa.timestamp("us"), "i": pa.int64()})
-    one, other = (Stream(name, columns, "ts", TimeWindow(1)) for name in "AB")
-    try:
-        dv.join(one, other, on="A.i = B.i", select="A.i", **options)
-    except (dv.QueryError, dv.PlanError):
-        return False
-    return True
-
-
-NEEDS_ORDER = pytest.mark.skipif(not offered(order="hold"), reason="ordered outputs are not offered")
-NEEDS_OUTER = pytest.mark.skipif(not offered(how="left"), reason="outer joins are not offered")
 
 
 def edges(draw: Draw, count: int) -> list[Edge]:

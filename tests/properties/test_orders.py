@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 import dovetail as dv
 from dovetail.testing import Script, assert_same_rows, oracle, ordered, play, play_event
-from tests.properties.queries import NEEDS_ORDER, queries
+from tests.properties.queries import queries
 from tests.properties.scripts import scripts
 
-pytestmark = NEEDS_ORDER
 ORDERS = ["sync", "hold", "adaptive"]
 
 

@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dovetail.testing import assert_same_rows, oracle, ordered, play
-from tests.properties.queries import NEEDS_ORDER, NEEDS_OUTER, Draw, RandomQuery, queries, row_windows, time_windows
+from tests.properties.queries import Draw, RandomQuery, queries, row_windows, time_windows
 from tests.properties.scripts import one_by_one, recut, scripts
 from tests.properties.test_orders import ORDERS, resumed
 
-pytestmark = NEEDS_OUTER
 HOWS = ["left", "right", "full", "semi", "anti"]
 
 
@@ -31,7 +30,6 @@ def test_outer_joins_give_what_the_oracle_gives(data: st.DataObject) -> None:
     assert_same_rows(play(query.local(), script), oracle(query.model, script).rows)
 
 
-@NEEDS_ORDER
 @given(st.data())
 def test_outer_joins_in_order(data: st.DataObject) -> None:
     drawn = data.draw(outer_queries())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import dovetail as dv
 from dovetail.model.window import RowWindow
 from dovetail.testing import assert_same_rows, oracle, ordered, play
-from tests.properties.queries import NEEDS_ORDER, Draw, RandomQuery, queries, row_windows, time_windows
+from tests.properties.queries import Draw, RandomQuery, queries, row_windows, time_windows
 from tests.properties.scripts import one_by_one, recut, scripts
 from tests.properties.test_orders import ORDERS, resumed
 
@@ -39,7 +39,6 @@ def test_row_windows_per_key(data: st.DataObject) -> None:
     assert_same_rows(play(query.local(), script), oracle(query.model, script).rows)
 
 
-@NEEDS_ORDER
 @given(st.data())
 def test_row_windows_in_order(data: st.DataObject) -> None:
     drawn = data.draw(row_queries())
