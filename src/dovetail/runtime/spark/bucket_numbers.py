@@ -5,7 +5,10 @@
 falls into each partition still to be filled gives every partition its share:
 
 >>> bucket_numbers(2, 2)
-(2, 0)
+(0, 2)
+
+The first number is always 0, so that two pipelines over one checkpoint share at least this bucket
+however many each has: whose checkpoint it is shows there, before anything is lost.
 """
 
 from itertools import count
@@ -37,15 +40,16 @@ def _signed(word: int) -> int:
 
 
 def bucket_numbers(buckets: int, partitions: int) -> tuple[int, ...]:
-    """A number for each bucket; bucket b falls into shuffle partition b modulo ``partitions``."""
-    wanted: dict[int, list[int]] = {}
-    for bucket in reversed(range(buckets)):
-        wanted.setdefault(bucket % partitions, []).append(bucket)
-    numbers = [0] * buckets
+    """A number for each bucket, no shuffle partition having two more of them than another."""
+    numbers: list[int] = []
+    taken: set[int] = set()
     for number in count():
-        waiting = wanted.get(murmur3_int(number) % partitions)
-        if waiting:
-            numbers[waiting.pop()] = number
-        if not any(wanted.values()):
-            return tuple(numbers)
-    raise AssertionError("count() does not end")
+        if len(numbers) == buckets:
+            break
+        if len(taken) == partitions:
+            taken.clear()
+        partition = murmur3_int(number) % partitions
+        if partition not in taken:
+            taken.add(partition)
+            numbers.append(number)
+    return tuple(numbers)

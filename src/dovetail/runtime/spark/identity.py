@@ -1,7 +1,8 @@
 """Who a checkpoint belongs to: the query as text, and a fingerprint of that text.
 
-Everything that gives stored slices their meaning is in it: streams, windows, predicates, columns, and the
-grid that dealt tuples out to buckets. Delays and idle times are not: they may change between runs.
+Everything that gives stored slices their meaning is in it: streams, windows, predicates, columns, and
+the grid that dealt tuples out to buckets, with the shuffle partitions that their numbers were chosen for.
+Delays and idle times are not: they may change between runs.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from dovetail.plan.partition_grid import Grid
 STATE_FORMAT = 1
 
 
-def describe(query: JoinQuery, grid: Grid) -> str:
+def describe(query: JoinQuery, grid: Grid, partitions: int) -> str:
     """The query in a few lines that a person can compare with another."""
     streams = [
         f"  stream {stream.name}: time {stream.time}, window {stream.window}, "
@@ -27,7 +28,7 @@ def describe(query: JoinQuery, grid: Grid) -> str:
             f"  {query.how} join on {' AND '.join(conditions)}",
             f"  select {selected}",
             f"  order {query.order}, late {query.late}",
-            f"  partitions: {grid}",
+            f"  {grid}, over {partitions} shuffle partitions",
         ]
     )
 

@@ -50,7 +50,7 @@ def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     streaming = [packed[name] for name, frame in inputs.items() if frame.isStreaming]
     static = [packed[name] for name, frame in inputs.items() if not frame.isStreaming]
     ended = tuple(name for name, frame in inputs.items() if not frame.isStreaming)
-    joined = _joined(streaming, static, _job(plan, grid, ended))
+    joined = _joined(streaming, static, _job(plan, describe(query, grid, partitions), ended))
     return _unpacked(joined, query)
 
 
@@ -108,8 +108,7 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _job(plan: Plan, grid: Grid, ended: tuple[str, ...]) -> Job:
-    description = describe(plan.query, grid)
+def _job(plan: Plan, description: str, ended: tuple[str, ...]) -> Job:
     once = len(ended) == len(plan.query.streams)
     return Job(_operator_plan(plan), description, fingerprint(description), uuid4().hex, () if once else ended, once)
 

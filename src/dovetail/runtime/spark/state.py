@@ -47,7 +47,8 @@ class BucketState:
             raise StateError(
                 f"this checkpoint belongs to another query.\nIt was written by:\n{origin}\n"
                 f"This query is:\n{description}\n"
-                "Give this query a checkpoint location of its own, or run the query that wrote this one."
+                "Give this query a checkpoint location of its own, or run the query that wrote this one. If only the "
+                "cells differ, set join(..., partitions=) and spark.sql.shuffle.partitions to what they were."
             )
         return Head(token, written_by, bytes(header), Lineage.from_text(lineage))
 

@@ -1,0 +1,161 @@
+"""The operator without Spark: buckets wander between workers, attempts fail, and every row still comes out once."""
+
+import copy
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from dovetail.errors import StateError
+from dovetail.plan.partition_grid import partition_grid
+from dovetail.plan.plan_query import plan_query
+from dovetail.runtime.spark import operator
+from dovetail.runtime.spark.blob import from_blob
+from dovetail.runtime.spark.cache import EngineCache
+from dovetail.runtime.spark.operator import Job, JoinOperator
+from dovetail.runtime.spark.pack import Packer
+from dovetail.testing import Push, assert_same_rows, oracle
+from tests.spark.feeding import random_batches
+from tests.spark.queries import CONDITIONS, bare
+
+
+class Store:
+    """One bucket's variables in a state store; a copy of ``values`` is a checkpoint."""
+
+    def __init__(self) -> None:
+        self.values: dict[Any, Any] = {}
+
+    def getValueState(self, name: str, schema: str) -> "Variable":  # noqa: N802
+        return Variable(self, name)
+
+    def getMapState(self, name: str, key_schema: str, value_schema: str) -> "Variable":  # noqa: N802
+        return Variable(self, name)
+
+
+class Variable:
+    """A value under no key, or values under keys."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store, self._name = store, name
+
+    def get(self) -> Any:
+        return self.getValue(())
+
+    def update(self, value: Any) -> None:
+        self.updateValue((), value)
+
+    def getValue(self, key: Any) -> Any:  # noqa: N802
+        return self._store.values.get((self._name, key))
+
+    def updateValue(self, key: Any, value: Any) -> None:  # noqa: N802
+        self._store.values[self._name, key] = value
+
+    def removeKey(self, key: Any) -> None:  # noqa: N802
+        del self._store.values[self._name, key]
+
+    def iterator(self) -> Iterator[tuple[Any, Any]]:
+        return ((key, value) for (name, key), value in self._store.values.items() if name == self._name)
+
+
+class Cluster:
+    """One bucket, several worker processes (each with a cache of its own), one state store."""
+
+    def __init__(self, on: str, names: str, monkeypatch: pytest.MonkeyPatch, workers: int = 2) -> None:
+        self.query = bare(on, names).model
+        bare_streams = tuple(replace(stream, data=None) for stream in self.query.streams)
+        self.plan = plan_query(replace(self.query, streams=bare_streams))
+        self.job = Job(self.plan, "the query", "f", "run")
+        self.store = Store()
+        self.results: list[pa.RecordBatch] = []
+        self.recalled: list[str] = []
+        self._caches = [EngineCache(limit=4) for _ in range(workers)]
+        self._monkeypatch = monkeypatch
+
+    def pack(self, push: Push) -> pd.DataFrame:
+        packed = []
+        for position, stream in enumerate(self.plan.query.streams):
+            if stream.name in push.batch:
+                columns = self.plan.columns[stream.name]
+                packer = Packer(stream, position, columns, columns, (), partition_grid(self.query, 1), (0,))
+                rows = push.batch[stream.name].select(columns).to_batches(max_chunksize=17)
+                packed += [packer.pack(batch, at, 0, 0).to_pandas() for at, batch in enumerate(rows)]
+        return pd.concat(packed[::-1])
+
+    def batch(self, push: Push, worker: int, fails: bool = False) -> None:
+        self._monkeypatch.setattr(operator, "ENGINES", self._caches[worker])
+        committed = copy.deepcopy(self.store.values)
+        processor = JoinOperator(self.job)
+        handle: Any = self.store
+        processor.init(handle)
+        timers: Any = None
+        output = pd.concat(processor.handleInputRows((0,), iter([self.pack(push)]), timers))
+        if fails:
+            self.store.values = committed
+            return
+        blobs = [blob for blob in output["blob"] if blob is not None]
+        self.results += [batch for blob in blobs for batch in from_blob(blob, self.query.schema.names)]
+        (report,) = [json.loads(text) for text in output["report"] if text is not None]
+        self.recalled.append(report["recalled"])
+
+    def rows(self) -> pa.Table:
+        return pa.Table.from_batches(self.results, self.query.schema)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("case", ["one key", "chain of keys", "band of floats"])
+def test_wandering_buckets_and_failed_attempts(case: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, on = CONDITIONS[case]
+    cluster = Cluster(on, names, monkeypatch, workers=3)
+    batches = random_batches(names, seed=seed, batches=12, count=25)
+    dice = random.Random(seed)
+    for push in batches:
+        while dice.random() < 0.3:
+            cluster.batch(push, dice.randrange(3), fails=True)
+        cluster.batch(push, dice.randrange(3))
+    assert_same_rows(cluster.rows(), oracle(cluster.query, batches).rows)
+    assert {"new", "cached", "caught up"} <= set(cluster.recalled)
+
+
+def test_a_failed_attempt_on_the_same_worker_is_not_mistaken_for_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster("A.k = B.k", "AB", monkeypatch)
+    first, second, third = random_batches("AB", seed=1, batches=3)
+    cluster.batch(first, 0)
+    cluster.batch(second, 0, fails=True)
+    cluster.batch(second, 0)
+    cluster.batch(third, 0)
+    assert cluster.recalled == ["new", "loaded", "cached"]
+    assert_same_rows(cluster.rows(), oracle(cluster.query, [first, second, third]).rows)
+
+
+def test_a_worker_that_missed_batches_loads_only_those(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster("A.k = B.k", "AB", monkeypatch)
+    batches = random_batches("AB", seed=3, batches=6)
+    for push, worker in zip(batches, (0, 1, 1, 1, 0, 1), strict=True):
+        cluster.batch(push, worker)
+    assert cluster.recalled == ["new", "loaded", "cached", "cached", "caught up", "caught up"]
+    assert_same_rows(cluster.rows(), oracle(cluster.query, batches).rows)
+
+
+def test_state_follows_the_window_and_not_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster("A.k = B.k", "AB", monkeypatch)
+    sizes = []
+    for push in random_batches("AB", seed=2, batches=30):
+        cluster.batch(push, 0)
+        sizes.append(len(cluster.store.values))
+    assert max(sizes[5:]) <= max(sizes[:10])
+
+
+def test_another_querys_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster("A.k = B.k", "AB", monkeypatch)
+    first, second = random_batches("AB", seed=1, batches=2)
+    cluster.batch(first, 0)
+    cluster.job = replace(cluster.job, fingerprint="g", description="another")
+    with pytest.raises(StateError, match="belongs to another query") as caught:
+        cluster.batch(second, 0)
+    assert "the query" in str(caught.value)
+    assert "another" in str(caught.value)
