@@ -120,8 +120,10 @@ class Engine(Persistent):
         """Join what may be joined now, then settle what is certain."""
         blocks = self._gate.release(self._watermarks)
         if blocks:
-            # nothing new can be older than the oldest tuple about to be joined
-            yield from self._hold.release(min(self._watermarks.frontier, *(int(b.times[0]) for b in blocks.values())))
+            # release first what these tuples cannot change any more: it need not wait for their probes
+            yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
+            for name in self._rows.keys() & blocks.keys():
+                self._store_ahead(name, blocks[name])
             for name, block, pending in interleave(blocks):
                 yield from self._timed(name, block)
                 if pending:
@@ -134,10 +136,22 @@ class Engine(Persistent):
         self.busy[name] += (self._stopwatch() - start) if self._stopwatch else 0.0  # type: ignore[assignment]
         self.processed[name] += len(block)
 
-    def _join(self, name: str, block: Block) -> Rows:
+    def _store_ahead(self, name: str, block: Block) -> None:
+        """Tuples of a row window are stored before their turn, so that it is known whom they push out."""
         first, last = self._windows[name].append(block)
-        if name in self._rows:
-            self._rows[name].stored(first, last)
+        self._windows[name].hidden = last - first
+        self._rows[name].stored(first, last)
+
+    def _store(self, name: str, block: Block) -> tuple[int, int]:
+        window = self._windows[name]
+        if not window.hidden:
+            return window.append(block)
+        first = window.end - window.hidden
+        window.hidden -= len(block)
+        return first, first + len(block)
+
+    def _join(self, name: str, block: Block) -> Rows:
+        first, last = self._store(name, block)
         for found in self._probes[name].results(first, last):
             results = self._certain(self._row_check.inside(self._exit.verified(found)))
             if not len(results):

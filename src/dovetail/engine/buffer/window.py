@@ -36,6 +36,7 @@ class Window:
         self.base = self.tail = self.end = 0
         self.slack = 0
         self._capacity = 0
+        self.hidden = 0  # how many of the newest tuples probes do not see yet
         self._columns: dict[str, Column] = {
             name: column_for(stream.schema.field(name).type) for name in storage.columns
         }
@@ -109,6 +110,10 @@ class Window:
     def eligible(self, ids: Times) -> npt.NDArray[np.bool_] | None:
         """Which tuples can match at all; None if every stored one can."""
         return None if self._eligible is None else self._eligible[ids - self.base]
+
+    def seen(self, ids: Times) -> npt.NDArray[np.bool_] | None:
+        """Which tuples probes see already; None if all."""
+        return ids < self.end - self.hidden if self.hidden else None
 
     def start_at(self, number: int) -> None:
         """Give the next tuple this id; the window is empty."""

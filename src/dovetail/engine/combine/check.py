@@ -43,7 +43,8 @@ def _in_band(band: Band, left: npt.NDArray[np.generic], right: npt.NDArray[np.ge
         return np.greater(left, right) if band.low_strict else np.greater_equal(left, right)
     if (band.low, band.high) == (None, 0):
         return np.less(left, right) if band.high_strict else np.less_equal(left, right)
-    gap = np.subtract(left, right)
+    with np.errstate(invalid="ignore"):
+        gap = np.subtract(left, right)
     keep = np.ones(len(gap), np.bool_)
     if band.low is not None:
         keep &= gap > band.low if band.low_strict else gap >= band.low

@@ -191,10 +191,10 @@ def in_band(window_value, value, low, high, flags):
         if flags & HAS_LOW:
             return left > right if flags & LOW_STRICT else left >= right
         return left < right if flags & HIGH_STRICT else left <= right
-    gap = left - right
-    if flags & HAS_LOW and (gap < low or (flags & LOW_STRICT and gap == low)):
+    gap = left - right  # NaN for two equal infinities, and then in no band
+    if flags & HAS_LOW and not (gap > low if flags & LOW_STRICT else gap >= low):
         return False
-    return not (flags & HAS_HIGH and (gap > high or (flags & HIGH_STRICT and gap == high)))
+    return not (flags & HAS_HIGH) or (gap < high if flags & HIGH_STRICT else gap <= high)
 
 
 def _band_signature(number, values):

@@ -53,11 +53,12 @@ class Probe:
         for parents, ids in candidates(level.access, self._windows, window, partial, lows, self._scratch[depth]):
             if not len(ids):
                 continue
+            for test in (window.seen, window.eligible):
+                keep = test(ids)
+                if keep is not None:
+                    parents, ids = parents[keep], ids[keep]
             # copied, because the next piece reuses the arrays
             longer = partial.extended(level.stream, parents, ids.copy(), window.times[ids - window.base], width)
-            eligible = window.eligible(longer.ids[level.stream])
-            if eligible is not None:
-                longer = longer.where(eligible)
             for predicate in level.checks:
                 longer = longer.where(check(predicate, self._windows, longer))
             if len(longer):

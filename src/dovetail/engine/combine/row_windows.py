@@ -61,10 +61,11 @@ class RowWindowed:
         """Drop tuples from the front that no newest member from ``reach`` on can see."""
         window = self._window
         if self._group is None:
-            start, stop = window.tail - window.base, window.end - window.base
+            start, stop = window.tail - window.base, window.end - window.hidden - window.base
             window.forget(window.base + first_at_least(window.clock, start, stop, reach) - self._count)
         else:
-            waiting = window.note("leaves")[window.tail - window.base : window.end - window.base] >= reach
+            stop = window.end - window.hidden - window.base
+            waiting = window.note("leaves")[window.tail - window.base : stop] >= reach
             window.forget(window.tail + (int(waiting.argmax()) if waiting.any() else len(waiting)))
 
 

@@ -72,4 +72,4 @@ class Projection:
 
     def _text_bytes(self, ids: Mapping[str, Ids]) -> int:
         windows = self._windows
-        return max(windows[c.stream].text_bytes(c.name, ids[c.stream]) for c in self._text if c.stream in ids)
+        return sum(windows[c.stream].text_bytes(c.name, ids[c.stream]) for c in self._text if c.stream in ids)

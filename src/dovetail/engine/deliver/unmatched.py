@@ -63,7 +63,7 @@ class Unmatched:
 
     def _candidates(self, reach: int) -> Ids:
         window = self._window
-        stop = window.end
+        stop = window.end - window.hidden
         if self._rows is None:
             start, end = window.tail - window.base, window.end - window.base
             stop = window.base + first_at_least(window.clock, start, end, reach - self._width + window.slack)
