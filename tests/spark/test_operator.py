@@ -21,7 +21,7 @@ from dovetail.runtime.spark.operator import Job, JoinOperator
 from dovetail.runtime.spark.pack import Packer
 from dovetail.testing import Push, assert_same_rows, oracle
 from tests.spark.feeding import random_batches
-from tests.spark.queries import CONDITIONS, bare
+from tests.spark.queries import CONDITIONS, bare, random_rows
 
 
 class Store:
@@ -111,7 +111,7 @@ class Cluster:
 def test_wandering_buckets_and_failed_attempts(case: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     names, on = CONDITIONS[case]
     cluster = Cluster(on, names, monkeypatch, workers=3)
-    batches = random_batches(names, seed=seed, batches=12, count=25)
+    batches = random_batches(names, seed=seed, batches=12, count=25 if len(names) == 2 else 12)
     dice = random.Random(seed)
     for push in batches:
         while dice.random() < 0.3:
@@ -138,6 +138,24 @@ def test_a_worker_that_missed_batches_loads_only_those(monkeypatch: pytest.Monke
     for push, worker in zip(batches, (0, 1, 1, 1, 0, 1), strict=True):
         cluster.batch(push, worker)
     assert cluster.recalled == ["new", "loaded", "cached", "cached", "caught up", "caught up"]
+    assert_same_rows(cluster.rows(), oracle(cluster.query, batches).rows)
+
+
+def test_tuples_that_came_and_went_meanwhile_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster("A.k = B.k", "AB", monkeypatch)
+    rows = {second: random_rows(second, 30, second, 1, first_row=second * 100) for second in range(0, 120, 5)}
+    batches = [
+        Push({"A": rows[0], "B": rows[0]}),
+        Push({"B": rows[60]}),
+        Push({"A": rows[5]}),
+        Push({"A": rows[55]}),
+        Push({"A": rows[60]}),
+        Push({"B": rows[65]}),
+        Push({"A": rows[65]}),
+        Push({"A": rows[70], "B": rows[70]}),
+    ]
+    for push, worker in zip(batches, (0, 1, 1, 1, 1, 0, 1, 0), strict=True):
+        cluster.batch(push, worker)
     assert_same_rows(cluster.rows(), oracle(cluster.query, batches).rows)
 
 
