@@ -120,10 +120,10 @@ class Engine(Persistent):
         """Join what may be joined now, then settle what is certain."""
         blocks = self._gate.release(self._watermarks)
         if blocks:
-            # release first what these tuples cannot change any more: it need not wait for their probes
-            yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
             for name in self._rows.keys() & blocks.keys():
                 self._store_ahead(name, blocks[name])
+            # release first what these tuples cannot change any more: it need not wait for their probes
+            yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
             for name, block, pending in interleave(blocks):
                 yield from self._timed(name, block)
                 if pending:

@@ -32,6 +32,8 @@ class SortedIndex:
     def insert(self, values: Values, base: int, first: int, last: int) -> None:
         """Add the tuples with ids first..last-1, whose values stand at slot id - base."""
         block = values[first - base : last - base]
+        if block.dtype == np.float64 and np.isnan(block).any():
+            block = np.where(np.isnan(block), np.inf, block)  # in order with the rest; such a tuple never matches
         order = np.argsort(block, kind="stable")
         self._make_room(last - first, values.dtype)
         start = int(self.runs[-1])
