@@ -19,6 +19,7 @@ is cut or interleaved. Example, windows of 10 s, k equal:
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from typing import Literal
 
 import pyarrow as pa
 
@@ -53,8 +54,8 @@ class Engine(Persistent):
         query = plan.query
         streams = {stream.name: stream for stream in query.streams}
         self._stopwatch = stopwatch
-        self.busy: Counter[str] = Counter()
-        self.processed: Counter[str] = Counter()
+        self.busy_s = dict.fromkeys(streams, 0.0)
+        self.joined = dict.fromkeys(streams, 0)
         self._widths = {
             name: s.window.length_us if isinstance(s.window, TimeWindow) else _UNBOUNDED for name, s in streams.items()
         }
@@ -112,9 +113,18 @@ class Engine(Persistent):
         self._watermarks.close()
         yield from self._proceed()
 
-    def decide(self, order: str) -> None:
-        """Wait at the door ("sync") or at the exit ("hold"), from the next call on."""
+    def decide(self, order: Literal["sync", "hold"]) -> None:
+        """Wait at the door or at the exit, from the next call on; what waits at the door then goes on by itself."""
         self._gate.sync = order == "sync"
+
+    def arrived(self) -> dict[str, int]:
+        """How many rows each stream has sent."""
+        return {name: door.counts["rows"] for name, door in self._doors.items()}
+
+    @property
+    def latest(self) -> int:
+        """The largest event time that came in."""
+        return self._latest
 
     def _proceed(self) -> Rows:
         """Join what may be joined now, then settle what is certain."""
@@ -133,8 +143,8 @@ class Engine(Persistent):
     def _timed(self, name: str, block: Block) -> Rows:
         start = self._stopwatch() if self._stopwatch else 0.0
         yield from self._join(name, block)
-        self.busy[name] += (self._stopwatch() - start) if self._stopwatch else 0.0  # type: ignore[assignment]
-        self.processed[name] += len(block)
+        self.busy_s[name] += self._stopwatch() - start if self._stopwatch else 0.0
+        self.joined[name] += len(block)
 
     def _store_ahead(self, name: str, block: Block) -> None:
         """Tuples of a row window are stored before their turn, so that it is known whom they push out."""

@@ -1,21 +1,27 @@
 """The embedded runtime: one engine in this process, driven by whoever calls it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from time import perf_counter
 from typing import Any
 
 import pyarrow as pa
 
+from dovetail.engine.buffer.slices import Changes
 from dovetail.engine.engine import Engine
 from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
 from dovetail.errors import DataError, nearest
 from dovetail.model.fingerprint import fingerprint
+from dovetail.model.order import Adaptive
 from dovetail.plan.physical import Plan
+from dovetail.runtime.adapting import Adapting
 from dovetail.runtime.rows import as_table
 
 
 class Run:
     """A running query. Every call returns the results it caused.
+
+    ``stopwatch`` measures how long joining takes, for the adaptive order; a simulation hands in its own.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
@@ -27,16 +33,20 @@ class Run:
     1
     """
 
-    def __init__(self, plan: Plan, snapshot: bytes | None = None) -> None:
+    def __init__(
+        self, plan: Plan, snapshot: bytes | None = None, stopwatch: Callable[[], float] = perf_counter
+    ) -> None:
         self._plan = plan
         self._streams = {stream.name: stream for stream in plan.query.streams}
         self._fingerprint = fingerprint(plan.query)
         self._closed = False
         self._late = pa.table({})
-        if snapshot is None:
-            self._engine = Engine(plan)
-        else:
-            self._engine = Engine.restore(plan, *unpack_snapshot(snapshot, self._fingerprint))
+        self._engine = Engine(plan, stopwatch)
+        if snapshot is not None:
+            slices, header = unpack_snapshot(snapshot, self._fingerprint)
+            self._engine.apply(Changes(slices, [], header))
+        order = plan.query.order
+        self._adapting = Adapting(self._engine, order.alpha) if isinstance(order, Adaptive) else None
 
     def push(self, stream_name: str, rows: Any) -> pa.Table:
         """Give the run a batch of one stream; get the results it caused."""
@@ -46,7 +56,8 @@ class Run:
         """As ``push``, but the results come one batch at a time, in bounded memory; read them to the end."""
         self._open("push")
         stream = self._streams[self._known(stream_name)]
-        return self._engine.push({stream_name: as_table(stream, rows)})
+        results = self._engine.push({stream_name: as_table(stream, rows)})
+        return self._adapting.around(results) if self._adapting else results
 
     def advance(self, stream_name: str, time: datetime | int) -> pa.Table:
         """Promise that the stream will send nothing older than ``time`` (a datetime, or microseconds)."""

@@ -1,0 +1,36 @@
+"""The adaptive order at run time: after every batch, measure, decide, tell the engine."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from dovetail.control.adapt_order import AdaptOrder
+from dovetail.engine.admit.watermarks import BEFORE_ALL
+from dovetail.engine.engine import Engine
+
+
+class Adapting:
+    """Ties one engine to its control."""
+
+    def __init__(self, engine: Engine, alpha: float) -> None:
+        self._engine = engine
+        self.control = AdaptOrder(alpha)
+        self._before = self._readings()
+
+    def around(self, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Let a batch through, then decide where the next ones wait."""
+        yield from results
+        before, self._before = self._before, self._readings()
+        latest, arrived, busy_s, joined = self._before
+        passed_us = latest - before[0] if before[0] > BEFORE_ALL else 0
+        self.control.observe(
+            passed_us / 1e6,
+            {name: count - before[1].get(name, 0) for name, count in arrived.items()},
+            {name: spent - before[2].get(name, 0.0) for name, spent in busy_s.items()},
+            {name: count - before[3].get(name, 0) for name, count in joined.items()},
+        )
+        self._engine.decide(self.control.decide())
+
+    def _readings(self) -> tuple[int, dict[str, int], dict[str, float], dict[str, int]]:
+        engine = self._engine
+        return engine.latest, engine.arrived(), dict(engine.busy_s), dict(engine.joined)
