@@ -37,11 +37,13 @@ CONDITIONS = {
 
 
 def build(
-    on: str, data: dict[str, Any], window: str = "4 seconds", delay: str = "3 seconds", **options: Any
+    on: str, data: dict[str, Any], window: Any = "4 seconds", delay: str = "3 seconds", **options: Any
 ) -> dv.Query:
     """A query over streams of ``SCHEMA`` that selects the row numbers of its members."""
-    streams = [dv.stream(name, frame, time="ts", window=window, delay=delay) for name, frame in data.items()]
-    select = ", ".join(f"{name}.row AS {name.lower()}" for name in data)
+    windows = window if isinstance(window, dict) else dict.fromkeys(data, window)
+    streams = [dv.stream(name, frame, time="ts", window=windows[name], delay=delay) for name, frame in data.items()]
+    shown = list(data)[:1] if options.get("how") in ("semi", "anti") else data
+    select = ", ".join(f"{name}.row AS {name.lower()}" for name in shown)
     return dv.join(*streams, on=on, select=select, **options)
 
 

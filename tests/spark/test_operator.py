@@ -9,8 +9,10 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+import dovetail as dv
 from dovetail.errors import StateError
 from dovetail.plan.partition_grid import partition_grid
 from dovetail.plan.plan_query import plan_query
@@ -19,7 +21,7 @@ from dovetail.runtime.spark.blob import from_blob
 from dovetail.runtime.spark.cache import EngineCache
 from dovetail.runtime.spark.operator import Job, JoinOperator
 from dovetail.runtime.spark.pack import Packer
-from dovetail.testing import Push, assert_same_rows, oracle
+from dovetail.testing import Push, assert_same_rows, oracle, ordered
 from tests.spark.feeding import random_batches
 from tests.spark.queries import CONDITIONS, bare, random_rows
 
@@ -65,8 +67,8 @@ class Variable:
 class Cluster:
     """One bucket, several worker processes (each with a cache of its own), one state store."""
 
-    def __init__(self, on: str, names: str, monkeypatch: pytest.MonkeyPatch, workers: int = 2) -> None:
-        self.query = bare(on, names).model
+    def __init__(self, on: str, names: str, monkeypatch: pytest.MonkeyPatch, workers: int = 2, **options: Any) -> None:
+        self.query = bare(on, names, **options).model
         bare_streams = tuple(replace(stream, data=None) for stream in self.query.streams)
         self.plan = plan_query(replace(self.query, streams=bare_streams))
         self.job = Job(self.plan, "the query", "f", "run")
@@ -119,6 +121,33 @@ def test_wandering_buckets_and_failed_attempts(case: str, seed: int, monkeypatch
         cluster.batch(push, dice.randrange(3))
     assert_same_rows(cluster.rows(), oracle(cluster.query, batches).rows)
     assert {"new", "cached", "caught up"} <= set(cluster.recalled)
+
+
+KINDS: list[dict[str, Any]] = [
+    {"order": "sync"},
+    {"order": "hold"},
+    {"window": {"A": dv.rows(9), "B": "4 seconds"}},
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("options", KINDS, ids=str)
+def test_held_rows_and_row_windows_wander_too(
+    options: dict[str, Any], seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Cluster("A.k = B.k AND A.n < B.n", "AB", monkeypatch, workers=2, **options)
+    far = Push({name: random_rows(place, 5, 600, 1, first_row=9000) for place, name in enumerate("AB")})
+    batches = [*random_batches("AB", seed=seed, batches=8, count=25), far]
+    dice = random.Random(seed)
+    for push in batches:
+        if dice.random() < 0.2:
+            cluster.batch(push, dice.randrange(2), fails=True)
+        cluster.batch(push, dice.randrange(2))
+    early = pa.scalar(500_000_000, pa.int64()).cast(cluster.query.time_type)
+    expected = oracle(cluster.query, batches).rows
+    rows = cluster.rows()
+    assert_same_rows(*(table.filter(pc.less(table["result_time"], early)) for table in (rows, expected)))
+    assert "order" not in options or ordered(rows)
 
 
 def test_a_failed_attempt_on_the_same_worker_is_not_mistaken_for_the_state(monkeypatch: pytest.MonkeyPatch) -> None:

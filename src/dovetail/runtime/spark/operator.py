@@ -24,6 +24,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.slices import Changes
 from dovetail.engine.engine import Engine
+from dovetail.model.window import TimeWindow
 from dovetail.plan.physical import Plan
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces, to_blob
@@ -117,8 +118,9 @@ class JoinOperator(StatefulProcessor):
         """Apply the batches that an engine missed; False if they are too many, or if it does not end up like the state.
 
         Tuples that came and went while it was away leave a gap that slices do not tell of; its header does.
+        Nor do they tell of rows given out meanwhile, so where rows wait to be given out nothing is caught up on.
         """
-        missed = head.lineage.since(cached.token)
+        missed = head.lineage.since(cached.token) if _stores_only_windows(self._job.plan) else None
         if missed is None:
             return False
         load, drop = missed
@@ -134,6 +136,12 @@ class JoinOperator(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing to release: engines stay in the cache for the next batch."""
+
+
+def _stores_only_windows(plan: Plan) -> bool:
+    query = plan.query
+    in_time = all(isinstance(stream.window, TimeWindow) for stream in query.streams)
+    return in_time and query.how == "inner" and query.order == "none"
 
 
 def _output(blob: bytes | None = None, report: str | None = None) -> pd.DataFrame:
