@@ -26,10 +26,9 @@ from dovetail.model.stream import Stream
 from dovetail.model.window import Window, as_window
 
 if TYPE_CHECKING:
-    from dovetail.runtime.spark.pipeline import DataFrame, SparkSession
-
     from dovetail.plan.physical import Plan
     from dovetail.runtime.local import Run
+    from dovetail.runtime.spark.frames import DataFrame, SparkSession
 
 _functions: dict[str, UserFunction] = {}
 

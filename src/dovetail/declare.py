@@ -54,7 +54,8 @@ def _plain(type_: pa.DataType) -> pa.DataType:
 def check_time_column(name: str, schema: pa.Schema, time: str) -> None:
     """The event-time column exists and is a timestamp."""
     if time not in schema.names:
-        raise StreamError(f"stream {name!r} has no column {time!r} to take its time from; {nearest(time, schema.names)}")
+        known = nearest(time, schema.names)
+        raise StreamError(f"stream {name!r} has no column {time!r} to take its time from; {known}")
     found = schema.field(time).type
     if not pa.types.is_timestamp(found):
         raise StreamError(
@@ -109,7 +110,9 @@ def check_how(how: str, streams: Sequence[Stream]) -> Any:
     """Outer, semi and anti joins are for two streams."""
     check_choice("how", how, ("inner", "left", "right", "full", "semi", "anti"))
     if how != "inner" and len(streams) != 2:
-        raise QueryError(f"how={how!r}: is for two streams, and this query has {len(streams)}; only inner joins take more")
+        raise QueryError(
+            f"how={how!r} is for two streams, and this query has {len(streams)}; only inner joins take more"
+        )
     return how
 
 

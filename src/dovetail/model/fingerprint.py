@@ -33,5 +33,3 @@ def _text(expression: Expression) -> str:
         return f"{expression.value!r}:{expression.type}"
     name = expression.user.name if expression.user else expression.function
     return f"{name}({', '.join(map(_text, expression.arguments))}):{expression.type}"
-
-

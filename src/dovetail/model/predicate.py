@@ -4,6 +4,8 @@
     ABS(A.x - B.x) <= e,  A.x < B.y               Band        a range of values
     COSINE_SIMILARITY(A.v, B.v) >= 0.9            Similarity  matrix products, then a threshold
     anything else over two or more streams        Residual    evaluated over candidate rows
+
+A conjunct on one stream alone is not among them: it is a filter on that stream.
 """
 
 from dataclasses import dataclass

@@ -31,7 +31,8 @@ def _lines(plan: Plan) -> Iterator[str]:
 def _access(access: Access) -> str:
     if isinstance(access, KeyAccess):
         pairs = zip(access.own.expressions, access.bound, strict=True)
-        return f"by {'index' if access.indexed else 'scan'} on " + " AND ".join(f"{own} = {other}" for own, other in pairs)
+        how = "index" if access.indexed else "scan"
+        return f"by {how} on " + " AND ".join(f"{own} = {other}" for own, other in pairs)
     if isinstance(access, BandAccess):
         return f"by {'sorted runs' if access.indexed else 'scan'} on {access.band}"
     if isinstance(access, SimilarityAccess):

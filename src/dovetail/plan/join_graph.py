@@ -1,6 +1,8 @@
 """Which streams are tied to which, and by what, once equalities are closed under transitivity.
 
     A.k = B.k AND B.k = C.k        adds A.k = C.k, so that C may follow A directly
+
+The probe orders may then bind the streams in any order that keeps them tied.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,14 +27,13 @@ def key_classes(predicates: Iterable[Predicate]) -> list[list[Expression]]:
 
 def close_equalities(predicates: Sequence[Predicate]) -> tuple[Predicate, ...]:
     """The predicates with every implied equality between two streams added once."""
-    implied = [
+    implied: list[Predicate] = [
         Equality(left, right)
         for group in key_classes(predicates)
         for left, right in combinations(group, 2)
         if streams_of(left) != streams_of(right)
     ]
-    others = [predicate for predicate in predicates if not isinstance(predicate, Equality)]
-    return tuple(implied + others)
+    return tuple(implied + [predicate for predicate in predicates if not isinstance(predicate, Equality)])
 
 
 def applicable(predicates: Iterable[Predicate], bound: frozenset[str], stream: str) -> Iterator[Predicate]:

@@ -39,7 +39,7 @@ class Vector:
 
 @dataclass(frozen=True)
 class Group:
-    """All equality operands of a stream as one code, NULL counting like a value: what a row window per key counts by."""
+    """All equality operands of a stream as one code, NULL like a value: what a row window per key counts by."""
 
     expressions: tuple[Expression, ...]
 

@@ -58,7 +58,8 @@ def _levels(
 def _access(name: str, usable: Sequence[Predicate], algorithm: Algorithm) -> tuple[Access, Sequence[Predicate]]:
     """How candidates of ``name`` are found, and the predicates that this already settles."""
     equalities = [predicate for predicate in usable if isinstance(predicate, Equality)]
-    bands = sorted((p for p in usable if isinstance(p, Band)), key=lambda band: (band.low is None) + (band.high is None))
+    bands = [predicate for predicate in usable if isinstance(predicate, Band)]
+    bands.sort(key=lambda band: (band.low is None) + (band.high is None))
     if algorithm == "sorted" and bands:
         return _band_access(name, bands[0], indexed=True), bands[:1]
     if equalities:
@@ -142,8 +143,10 @@ def _read_by(level: Level) -> Iterable[Attribute]:
         yield access.own
         # the probing side of a single key is stored as a number of its own stream; a key over several
         # bound streams is combined from the codes of its parts
-        yield from (Key((expression,)) for expression in access.bound) if not _one_stream(access.bound) else (
-            Key(access.bound),
+        yield from (
+            (Key((expression,)) for expression in access.bound)
+            if not _one_stream(access.bound)
+            else (Key(access.bound),)
         )
     elif not isinstance(access, TimeAccess):
         yield access.own
@@ -179,7 +182,8 @@ def _columns(query: JoinQuery, name: str) -> tuple[str, ...]:
     expressions += [expression for stream, expression in query.filters if stream == name]
     needed = {column.name for expression in expressions for column in columns_of(expression) if column.stream == name}
     stream, whole = query.stream(name), query.late == "divert"
-    return (stream.time, *(column for column in stream.schema.names if (column in needed or whole) and column != stream.time))
+    others = [column for column in stream.schema.names if column != stream.time]
+    return (stream.time, *(column for column in others if whole or column in needed))
 
 
 def _to_verify(query: JoinQuery, probes: Mapping[str, Sequence[Level]]) -> Iterable[Equality]:

@@ -114,7 +114,7 @@ def collect(plan: Plan) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
     missing = next((stream.name for stream in plan.query.streams if stream.data is None), None)
     if missing is not None:
-        raise DataError(f"collect: stream {missing!r} was made without data; give it some, or push rows to query.local()")
+        raise DataError(f"collect: stream {missing!r} has no data; give it some, or push rows to query.local()")
     engine = Engine(plan)
     blocks = {stream.name: as_table(stream, stream.data) for stream in plan.query.streams}
     batches = [*engine.push(blocks), *engine.close()]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,7 @@ import pyarrow as pa
 
 from dovetail.plan.physical import Attribute
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
 
 ROWS = 1 << 16
@@ -47,7 +48,7 @@ def interleave(blocks: Mapping[str, Block]) -> Iterator[tuple[str, Block, dict[s
     """
     pieces = -(-sum(len(block) for block in blocks.values()) // ROWS)
     longest = max(blocks.values(), key=len)
-    ends = {name: 0 for name in blocks}
+    ends = dict.fromkeys(blocks, 0)
     for piece in range(1, pieces + 1):
         until = longest.times[len(longest) * piece // pieces - 1]
         for name, block in blocks.items():

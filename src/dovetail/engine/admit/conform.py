@@ -21,7 +21,8 @@ def conform(stream: Stream, rows: pa.Table | pa.RecordBatch, columns: Sequence[s
     for name in columns:
         at = known.get_field_index(name)
         if at < 0:
-            raise DataError(f"rows pushed to stream {stream.name!r} have no column {name!r}; {nearest(name, known.names)}")
+            there = nearest(name, known.names).replace("it has", "they have", 1)
+            raise DataError(f"rows pushed to stream {stream.name!r} have no column {name!r}; {there}")
         arrays[name] = _typed(stream, name, _whole(rows.column(at)))
     return arrays
 

@@ -9,6 +9,7 @@ NULL and NaN never match anything, so beside the numbers comes which rows can ma
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from dovetail.plan.physical import Attribute, Group, Key, Number
 from dovetail.plan.plan_query import is_exact
 
 Columns = Mapping[tuple[str, str], pa.Array]
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
 
 
@@ -88,7 +89,8 @@ def _fixed_codes(values: Array, exact: bool) -> npt.NDArray[np.int64]:
         return codes
     width = values.shape[1]
     offsets = np.arange(len(values) + 1, dtype=np.int64) * width
-    return hash_bytes(offsets, np.ascontiguousarray(values).reshape(-1))
+    hashes: npt.NDArray[np.int64] = hash_bytes(offsets, np.ascontiguousarray(values).reshape(-1))
+    return hashes
 
 
 def _number(array: pa.Array) -> tuple[Array, Flags | None]:

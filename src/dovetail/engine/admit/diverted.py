@@ -14,8 +14,8 @@ class Diverted:
     def __init__(self, query: JoinQuery) -> None:
         self._wanted = query.late == "divert"
         rows = [pa.field(stream.name, pa.struct(list(stream.schema))) for stream in query.streams]
-        fixed = [pa.field("stream", pa.string()), pa.field("reason", pa.string()), pa.field("late_by", pa.duration("us"))]
-        self.schema = pa.schema(fixed + rows)
+        what = [("stream", pa.string()), ("reason", pa.string()), ("late_by", pa.duration("us"))]
+        self.schema = pa.schema([*(pa.field(*field) for field in what), *rows])
         self._batches: list[pa.RecordBatch] = []
 
     def add(

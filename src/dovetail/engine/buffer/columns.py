@@ -9,7 +9,7 @@ window maps tuple ids to slots and decides when the live part moves to the front
     NestedColumn    everything else Arrow can carry                         a few Arrow chunks
 """
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,10 @@ class Column(Protocol):
     """What a window asks of a column."""
 
     type: pa.DataType
-    nbytes: int
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, including what is free for more."""
 
     def append(self, array: pa.Array, at: int) -> None:
         """Write values at slots ``at`` and on; there is room."""
@@ -64,7 +67,7 @@ def layout(type_: pa.DataType) -> tuple[np.dtype, int] | None:
     return None
 
 
-def values_of(array: pa.Array) -> npt.NDArray[np.generic]:
+def values_of(array: pa.Array) -> npt.NDArray[Any]:
     """The values of a fixed-width Arrow array as NumPy, without copying where possible."""
     found = layout(array.type)
     assert found is not None, f"{array.type} has no fixed width"
@@ -114,7 +117,7 @@ class _Validity:
         return bitmap(None if self.flags is None else self.flags[start:stop])
 
 
-def moved(array: npt.NDArray[np.generic], start: int, stop: int, capacity: int) -> npt.NDArray[np.generic]:
+def moved(array: npt.NDArray[Any], start: int, stop: int, capacity: int) -> npt.NDArray[Any]:
     """The live part at the front of an array of that capacity; the same array if it fits."""
     target = array if len(array) == capacity else np.empty((capacity, *array.shape[1:]), array.dtype)
     target[: stop - start] = array[start:stop]
@@ -129,7 +132,7 @@ class FixedColumn:
         assert found is not None, f"{type_} has no fixed width"
         self.type = type_
         self._width = found[1]
-        self.data: npt.NDArray[np.generic] = np.empty(0 if found[1] == 1 else (0, found[1]), found[0])
+        self.data: npt.NDArray[Any] = np.empty(0 if found[1] == 1 else (0, found[1]), found[0])
         self._validity = _Validity()
 
     @property
@@ -150,7 +153,7 @@ class FixedColumn:
     def slice(self, start: int, stop: int) -> pa.Array:
         return self._arrow(self.data[start:stop].copy(), self._validity.slice(start, stop))
 
-    def _arrow(self, data: npt.NDArray[np.generic], valid: pa.Buffer | None) -> pa.Array:
+    def _arrow(self, data: npt.NDArray[Any], valid: pa.Buffer | None) -> pa.Array:
         nulls = 0 if valid is None else -1
         if pa.types.is_boolean(self.type):
             return pa.Array.from_buffers(self.type, len(data), [valid, bitmap(data.view(np.uint8))], nulls)
@@ -205,7 +208,7 @@ class TextColumn:
         live = self._bytes[first - self._origin : end - self._origin]
         self._bytes = moved(live, 0, len(live), max(len(live) * 3 // 2, 1))
         self._origin = first
-        self._offsets = moved(self._offsets, start, stop + 1, capacity + 1)  # type: ignore[assignment]  # keeps its dtype
+        self._offsets = moved(self._offsets, start, stop + 1, capacity + 1)
         self._validity.move(start, stop, capacity)
 
     def take(self, slots: Slots) -> pa.Array:
@@ -217,7 +220,8 @@ class TextColumn:
     def slice(self, start: int, stop: int) -> pa.Array:
         positions = self._offsets[start : stop + 1] - self._offsets[start]
         first = int(self._offsets[start]) - self._origin
-        return self._arrow(positions, self._bytes[first : first + int(positions[-1])].copy(), self._validity.slice(start, stop))
+        data = self._bytes[first : first + int(positions[-1])].copy()
+        return self._arrow(positions, data, self._validity.slice(start, stop))
 
     def bytes_at(self, slots: Slots) -> int:
         """How many bytes ``take`` would copy."""

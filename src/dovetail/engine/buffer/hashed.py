@@ -35,7 +35,7 @@ class HashIndex:
         hash_insert(codes, self.heads, self.nexts, self.shift, base, first, last)
 
     def move(self, start: int, stop: int, capacity: int) -> None:
-        self.nexts = moved(self.nexts, start, stop, capacity)  # type: ignore[assignment]  # keeps its dtype
+        self.nexts = moved(self.nexts, start, stop, capacity)
 
     def resize(self, codes: npt.NDArray[np.int64], base: int, tail: int, end: int) -> None:
         """As many buckets as there is room for tuples, within a factor of two; chains are made anew."""

@@ -10,6 +10,8 @@ arrival: sorted whatever the input, hence searchable; it is the times themselves
 out of order. ``slack`` is how far the worst stored tuple lies behind its clock.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -23,7 +25,7 @@ from dovetail.model import expression
 from dovetail.model.stream import Stream
 from dovetail.plan.physical import Attribute, Group, Key, Storage, Vector
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
 _SMALLEST = 1024
 
@@ -69,9 +71,10 @@ class Window:
     @property
     def nbytes(self) -> int:
         own = [array for array in (self._own_times, self._clock) if array is not None]
-        arrays = [*own, *self._derived.values()]
-        parts = [*self._columns.values(), *self.hashed.values(), *self.ranked.values()]
-        return sum(array.nbytes for array in arrays) + sum(part.nbytes for part in parts)
+        own += [notes for notes, _ in self._notes.values()]
+        arrays = sum(array.nbytes for array in (*own, *self._derived.values()))
+        indexes = sum(index.nbytes for index in self.hashed.values()) + sum(i.nbytes for i in self.ranked.values())
+        return arrays + indexes + sum(column.nbytes for column in self._columns.values())
 
     @property
     def times(self) -> Times:
@@ -214,13 +217,13 @@ class Window:
         for attribute, values in self._derived.items():
             self._derived[attribute] = moved(values, start, stop, capacity)
         if self._own_times is not None:
-            self._own_times = moved(self._own_times, start, stop, capacity)  # type: ignore[assignment]
+            self._own_times = moved(self._own_times, start, stop, capacity)
         if self._clock is not None:
-            self._clock = moved(self._clock, start, stop, capacity)  # type: ignore[assignment]
+            self._clock = moved(self._clock, start, stop, capacity)
         if self._eligible is not None:
-            self._eligible = moved(self._eligible, start, stop, capacity)  # type: ignore[assignment]
+            self._eligible = moved(self._eligible, start, stop, capacity)
         for name, (notes, fill) in self._notes.items():
-            self._notes[name] = moved(notes, start, stop, capacity), fill  # type: ignore[assignment]
+            self._notes[name] = moved(notes, start, stop, capacity), fill
         self.base, self._capacity = self.tail, capacity
         for key, index in self.hashed.items():
             index.move(start, stop, capacity)

@@ -5,6 +5,7 @@ arrays of a piece are reused by the next one: a piece must be consumed before th
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.similarity import similar_pairs
 from dovetail.model.expression import streams_of
 from dovetail.model.predicate import Band
-from dovetail.plan.physical import Access, BandAccess, Key, KeyAccess, SimilarityAccess, TimeAccess
+from dovetail.plan.physical import Access, BandAccess, Key, KeyAccess, SimilarityAccess
 
 PIECE = 1 << 17
 
@@ -78,7 +79,7 @@ def _by_key(
 def _by_band(
     access: BandAccess,
     band: Band,
-    values: npt.NDArray[np.generic],
+    values: npt.NDArray[Any],
     window: Window,
     partial: Partial,
     lows: Ids,
@@ -104,7 +105,7 @@ def _in_runs(
     attribute: object,
     band: Band,
     is_left: bool,
-    values: npt.NDArray[np.generic],
+    values: npt.NDArray[Any],
     window: Window,
     partial: Partial,
     lows: Ids,
@@ -147,12 +148,12 @@ def bound_codes(windows: Windows, access: KeyAccess, partial: Partial) -> Ids:
     return codes
 
 
-def bound_numbers(windows: Windows, access: BandAccess, partial: Partial) -> npt.NDArray[np.generic]:
+def bound_numbers(windows: Windows, access: BandAccess, partial: Partial) -> npt.NDArray[Any]:
     """The value to compare with, of each partial result."""
     return _gather(windows[access.bound_stream], access.bound, partial.ids[access.bound_stream])
 
 
-def _gather(window: Window, attribute: object, ids: Ids) -> npt.NDArray[np.generic]:
+def _gather(window: Window, attribute: object, ids: Ids) -> npt.NDArray[Any]:
     numbers = window.attribute(attribute)  # type: ignore[arg-type]  # an Attribute, by the plan
     return np.ascontiguousarray(numbers[ids - window.base])
 
@@ -160,7 +161,7 @@ def _gather(window: Window, attribute: object, ids: Ids) -> npt.NDArray[np.gener
 _EQUAL = Band(left=None, right=None, low=0, high=0)  # type: ignore[arg-type]  # only its bounds are read
 
 
-def band_arguments(band: Band, is_left: bool, dtype: np.dtype) -> tuple[object, object, int]:
+def band_arguments(band: Band, is_left: bool, dtype: np.dtype) -> tuple[Any, Any, int]:
     """Bounds in the kernel's number type, and its flags."""
     flags = kernels.WINDOW_IS_LEFT if is_left else 0
     flags |= kernels.HAS_LOW if band.low is not None else 0
@@ -173,8 +174,8 @@ def band_arguments(band: Band, is_left: bool, dtype: np.dtype) -> tuple[object, 
 
 
 def value_ranges(
-    values: npt.NDArray[np.generic], low: object, high: object, flags: int
-) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.generic]]:
+    values: npt.NDArray[Any], low: Any, high: Any, flags: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """For each value the smallest and largest window value that can lie in its band.
 
     Integers saturate; floats are widened by more than rounding can move a difference.
@@ -182,22 +183,23 @@ def value_ranges(
     if flags & kernels.WINDOW_IS_LEFT:
         below, above, has_below, has_above = low, high, flags & kernels.HAS_LOW, flags & kernels.HAS_HIGH
     else:
-        below, above = -high, -low  # type: ignore[operator]  # NumPy numbers
+        below, above = -high, -low
         has_below, has_above = flags & kernels.HAS_HIGH, flags & kernels.HAS_LOW
     return _shifted(values, below, has_below, -1), _shifted(values, above, has_above, +1)
 
 
-def _shifted(values: npt.NDArray[np.generic], by: object, bounded: int, side: int) -> npt.NDArray[np.generic]:
+def _shifted(values: npt.NDArray[Any], by: Any, bounded: int, side: int) -> npt.NDArray[Any]:
     if values.dtype == np.float64:
         if not bounded:
             return np.full(len(values), side * np.inf)
-        margin = np.where(np.isinf(values), 0, 4e-15 * (np.abs(values) + abs(by)))  # type: ignore[arg-type]
-        return values + by + side * margin  # type: ignore[operator,no-any-return]
+        margin = np.where(np.isinf(values), 0, 4e-15 * (np.abs(values) + abs(by)))
+        widened: npt.NDArray[Any] = values + by + side * margin
+        return widened
     ends = np.iinfo(np.int64)
     if not bounded:
         return np.full(len(values), ends.max if side > 0 else ends.min, np.int64)
     with np.errstate(over="ignore"):
-        moved = values + by  # type: ignore[operator]
-    if by > 0:  # type: ignore[operator]
+        moved = values + by
+    if by > 0:
         return np.where(moved < values, ends.max, moved)
-    return np.where(moved > values, ends.min, moved) if by < 0 else moved  # type: ignore[operator,no-any-return]
+    return np.where(moved > values, ends.min, moved) if by < 0 else moved

@@ -1,6 +1,7 @@
 """The predicates of a level that its access has not settled, over whole arrays of combinations."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,8 @@ def check(predicate: Predicate, windows: Windows, partial: Partial) -> Flags:
     """For which combinations the predicate holds."""
     if isinstance(predicate, Equality):
         left = _numbers(windows, partial, predicate.left, Key((predicate.left,)))
-        return np.equal(left, _numbers(windows, partial, predicate.right, Key((predicate.right,))))
+        same: Flags = left == _numbers(windows, partial, predicate.right, Key((predicate.right,)))
+        return same
     if isinstance(predicate, Band):
         left = _numbers(windows, partial, predicate.left, Number(predicate.left))
         return _in_band(predicate, left, _numbers(windows, partial, predicate.right, Number(predicate.right)))
@@ -32,17 +34,20 @@ def check(predicate: Predicate, windows: Windows, partial: Partial) -> Flags:
     return holds(predicate.expression, windows, partial)
 
 
-def _numbers(windows: Windows, partial: Partial, operand: Expression, attribute: Attribute) -> npt.NDArray[np.generic]:
+def _numbers(windows: Windows, partial: Partial, operand: Expression, attribute: Attribute) -> npt.NDArray[Any]:
     (name,) = streams_of(operand)
     window = windows[name]
     return window.attribute(attribute)[partial.ids[name] - window.base]
 
 
-def _in_band(band: Band, left: npt.NDArray[np.generic], right: npt.NDArray[np.generic]) -> Flags:
+def _in_band(band: Band, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Flags:
+    keep: Flags
     if (band.low, band.high) == (0, None):
-        return np.greater(left, right) if band.low_strict else np.greater_equal(left, right)
+        keep = left > right if band.low_strict else left >= right
+        return keep
     if (band.low, band.high) == (None, 0):
-        return np.less(left, right) if band.high_strict else np.less_equal(left, right)
+        keep = left < right if band.high_strict else left <= right
+        return keep
     with np.errstate(invalid="ignore"):
         gap = np.subtract(left, right)
     keep = np.ones(len(gap), np.bool_)
@@ -59,7 +64,7 @@ def _similar(wanted: Similarity, windows: Windows, partial: Partial) -> Flags:
     if ours.shape[1] != theirs.shape[1]:
         return np.zeros(len(partial), np.bool_)
     slots = partial.ids[left] - windows[left].base, partial.ids[right] - windows[right].base
-    return is_similar(wanted, ours, slots[0], theirs, slots[1])  # type: ignore[arg-type]  # vectors are float64
+    return is_similar(wanted, ours, slots[0], theirs, slots[1])
 
 
 def holds(expression: Expression, windows: Windows, partial: Partial) -> Flags:

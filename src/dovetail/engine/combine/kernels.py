@@ -43,7 +43,8 @@ def hash_insert(codes, heads, nexts, shift, base, first, last):
 
 
 @njit(
-    f"{_WHERE}({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, int32[::1], {_I8}, int64, int64, int64, int64, int64, int64, {_I8}, {_I8})",
+    f"{_WHERE}({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, int32[::1], {_I8}, "
+    f"int64, int64, int64, int64, int64, int64, {_I8}, {_I8})",
     cache=True,
     nogil=True,
 )
@@ -206,8 +207,8 @@ def _band_signature(number, values):
 
 @njit([_band_signature("int64", _I8), _band_signature("float64", _F8)], cache=True, nogil=True)
 def scan_band(
-    values, firsts, lasts, lows, highs, low, high, flags, window_values, times, clock, base, tail, end, slack, p, resume,
-    parents, found,
+    values, firsts, lasts, lows, highs, low, high, flags, window_values, times, clock, base, tail, end, slack,
+    p, resume, parents, found,
 ):  # fmt: skip
     """Compare each value with every tuple in its time range: a dense count per stretch, then the few that match."""
     n, limit = 0, len(found)
@@ -244,8 +245,9 @@ def _sorted_signature(number, values):
 
 @njit([_sorted_signature("int64", _I8), _sorted_signature("float64", _F8)], cache=True, nogil=True)
 def sorted_probe(
-    values, firsts, lasts, lows, highs, low, high, flags, ranked, ids, runs, times, base, tail, p, run, at, parents, found
-):
+    values, firsts, lasts, lows, highs, low, high, flags, ranked, ids, runs, times, base, tail,
+    p, run, at, parents, found,
+):  # fmt: skip
     """In each sorted run: the first candidate by binary search, then on to the last; each is checked exactly."""
     n, limit = 0, len(found)
     while p < len(values):

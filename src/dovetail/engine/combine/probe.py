@@ -23,7 +23,9 @@ from dovetail.plan.physical import Level
 class Probe:
     """The probe of one arriving stream."""
 
-    def __init__(self, arriving: str, levels: Sequence[Level], windows: Mapping[str, Window], widths: Mapping[str, int]):
+    def __init__(
+        self, arriving: str, levels: Sequence[Level], windows: Mapping[str, Window], widths: Mapping[str, int]
+    ) -> None:
         self._arriving = arriving
         self._levels = levels
         self._windows = windows

@@ -27,8 +27,8 @@ def similar_pairs(
     """Pieces of (parent, id) pairs whose vectors are similar and whose times fit."""
     if not len(window) or not len(partial):
         return
-    ours: Matrix = bound.attribute(access.bound)  # type: ignore[assignment]  # vectors are float64
-    theirs: Matrix = window.attribute(access.own)  # type: ignore[assignment]
+    ours: Matrix = bound.attribute(access.bound)
+    theirs: Matrix = window.attribute(access.own)
     if ours.shape[1] != theirs.shape[1]:
         return
     slots = partial.ids[access.bound_stream] - bound.base
@@ -57,7 +57,7 @@ def _similar(wanted: Similarity, ours: Matrix, mine: Ids, theirs: Matrix, stored
     bar = wanted.threshold if wanted.measure == "inner_product" else wanted.threshold * lengths
     margin = 1e-14 * left.shape[1] * (lengths + np.abs(bar))
     parents, columns = np.nonzero(scores >= bar - margin)
-    near = scores[parents, columns] <= (bar + margin if np.ndim(bar) == 0 else bar + margin)[parents, columns]
+    near = scores[parents, columns] <= (bar + margin)[parents, columns]
     keep = np.ones(len(parents), np.bool_)
     keep[near] = is_similar(wanted, ours, mine[parents[near]], theirs, stored[columns[near]])
     return parents[keep], stored[columns[keep]]
@@ -69,7 +69,9 @@ def is_similar(
     """The exact test of row pairs; a zero vector has no direction, so no cosine."""
     scores = pair_products(left, left_slots, right, right_slots)
     if wanted.measure == "cosine_similarity":
-        squares = pair_products(left, left_slots, left, left_slots), pair_products(right, right_slots, right, right_slots)
+        ours = np.sqrt(pair_products(left, left_slots, left, left_slots))
+        theirs = np.sqrt(pair_products(right, right_slots, right, right_slots))
         with np.errstate(divide="ignore", invalid="ignore"):
-            scores = scores / (np.sqrt(squares[0]) * np.sqrt(squares[1]))
-    return scores > wanted.threshold if wanted.strict else scores >= wanted.threshold
+            scores = scores / (ours * theirs)
+    similar: npt.NDArray[np.bool_] = scores > wanted.threshold if wanted.strict else scores >= wanted.threshold
+    return similar
