@@ -36,7 +36,7 @@ class Run:
     def __init__(
         self, plan: Plan, snapshot: bytes | None = None, stopwatch: Callable[[], float] = perf_counter
     ) -> None:
-        self._plan = plan
+        self._schema = plan.query.schema
         self._streams = {stream.name: stream for stream in plan.query.streams}
         self._fingerprint = fingerprint(plan.query)
         self._closed = False
@@ -92,7 +92,7 @@ class Run:
         return self._late
 
     def _table(self, batches: Iterator[pa.RecordBatch]) -> pa.Table:
-        return pa.Table.from_batches(batches, self._plan.query.schema)
+        return pa.Table.from_batches(batches, self._schema)
 
     def _known(self, stream_name: str) -> str:
         if stream_name not in self._streams:

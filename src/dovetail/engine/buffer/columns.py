@@ -52,18 +52,36 @@ def column_for(type_: pa.DataType) -> Column:
     return NestedColumn(type_)
 
 
+_PLAIN = {
+    type_.id: np.dtype(name)
+    for name, types in {
+        "i1": [pa.int8()],
+        "i2": [pa.int16()],
+        "i4": [pa.int32(), pa.date32(), pa.time32("s")],
+        "i8": [pa.int64(), pa.date64(), pa.time64("us"), pa.timestamp("us"), pa.duration("us")],
+        "u1": [pa.uint8()],
+        "u2": [pa.uint16()],
+        "u4": [pa.uint32()],
+        "u8": [pa.uint64()],
+        "f2": [pa.float16()],
+        "f4": [pa.float32()],
+        "f8": [pa.float64()],
+    }.items()
+    for type_ in types
+}
+
+
 def layout(type_: pa.DataType) -> tuple[np.dtype, int] | None:
     """NumPy item type and items per value of a fixed-width Arrow type; None if it has no such form."""
+    plain = _PLAIN.get(type_.id)
+    if plain is not None:
+        return plain, 1
     if pa.types.is_boolean(type_):
         return np.dtype(np.uint8), 1
     if pa.types.is_decimal128(type_) or pa.types.is_decimal256(type_):
         return np.dtype(np.int64), type_.bit_width // 64
     if pa.types.is_fixed_size_binary(type_):
         return np.dtype(np.uint8), type_.byte_width
-    if pa.types.is_floating(type_):
-        return np.dtype(f"f{type_.bit_width // 8}"), 1
-    if pa.types.is_primitive(type_) and type_.bit_width in (8, 16, 32, 64):
-        return np.dtype(f"{'u' if pa.types.is_unsigned_integer(type_) else 'i'}{type_.bit_width // 8}"), 1
     return None
 
 
