@@ -11,6 +11,8 @@ earlier arrival (0 for input in order): walking back in arrival order may stop o
 ``time + slack < low``.
 """
 
+import sys
+
 import numpy as np
 from numba import njit
 
@@ -28,6 +30,10 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 @njit("int64(int64, int64)", cache=True, nogil=True, inline="always")
 def bucket_of(code, shift):
     return np.int64((np.uint64(code) * _MIX) >> np.uint64(shift))
+
+
+if not bucket_of.stats.cache_hits:
+    print("dovetail: compiling its kernels for this machine, once; this takes about ten seconds", file=sys.stderr)
 
 
 @njit(f"void({_I8}, {_I8}, int32[::1], int64, int64, int64, int64)", cache=True, nogil=True)
