@@ -50,5 +50,26 @@ def test_an_ordered_stream_never_goes_back_across_buckets_and_batches(spark: Any
     assert_same_rows(rows, _before(oracle(query.model, batches).rows, early))
 
 
+def test_a_stream_that_falls_silent_does_not_hold_the_others_back(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    folder.feed([Push({name: random_rows(seed, 40) for seed, name in enumerate("AB")})])
+    folder.feed([Push({"A": random_rows(2, 10, 600, 1, first_row=9000)})])
+    streams = [
+        dv.stream(name, frame, time="ts", window="4 seconds", delay="3 seconds", idle="500 milliseconds")
+        for name, frame in folder.frames().items()
+    ]
+    query = dv.join(*streams, on="A.k = B.k", select="A.row AS a, B.row AS b", order="hold", partitions=2)
+    writer = query.spark().writeStream.format("memory").queryName("silent")
+    started = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    tables = {name: random_rows(seed, 40) for seed, name in enumerate("AB")}
+    expected = oracle(query.model, [Push(tables)]).rows
+    for _ in range(60):
+        rows = spark.table("silent").toArrow()
+        if rows.num_rows >= expected.num_rows or started.awaitTermination(1):
+            break
+    started.stop()
+    assert_same_rows(rows.cast(query.schema), expected)
+
+
 def _before(rows: pa.Table, time: pa.Scalar) -> pa.Table:
     return rows.filter(pc.less(rows["result_time"], time))

@@ -19,13 +19,19 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues
+from pyspark.sql.streaming.stateful_processor import (
+    ExpiredTimerInfo,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
 
 from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.slices import Changes
 from dovetail.engine.engine import Engine
 from dovetail.model.window import TimeWindow
 from dovetail.plan.physical import Plan
+from dovetail.runtime.spark.alarm import Alarm
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces, to_blob
 from dovetail.runtime.spark.cache import ENGINES, Cached
@@ -61,6 +67,7 @@ class JoinOperator(StatefulProcessor):
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state variables."""
         self._state = BucketState(handle)
+        self._alarm = Alarm(handle, self._job.plan.query, self._job.ended)
 
     def handleInitialState(self, key: tuple[Any, ...], initialState: pd.DataFrame, timerValues: TimerValues) -> None:  # noqa: N802, N803
         """Rows of static inputs, before the first batch; their streams advance once all have come."""
@@ -79,21 +86,34 @@ class JoinOperator(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         """One batch of one bucket."""
-        bucket = int(key[0])
-        arrivals = read_arrivals(rows, self._job.plan)
+        return self._batch(int(key[0]), read_arrivals(rows, self._job.plan), timerValues)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: tuple[Any, ...],
+        timerValues: TimerValues,  # noqa: N803
+        expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        """Time has passed and nothing came: a batch without rows."""
+        return self._batch(int(key[0]), Arrivals(), timerValues)
+
+    def _batch(self, bucket: int, arrivals: Arrivals, timers: TimerValues) -> Iterator[pd.DataFrame]:
         report = Report(bucket, arrivals)
         head, engine = self._recall(bucket, report)
-        results = report.timed("join", self._results(engine, arrivals))
+        results = report.timed("join", self._results(engine, arrivals, timers))
         for piece in in_pieces(report.counted(results), RESULT_BYTES):
             yield _output(blob=to_blob(piece))
         if not self._job.once:
             self._save(bucket, head, engine, report)
+            self._alarm.set(engine, timers)
         yield _output(report=json.dumps(report.finished(engine.metrics())))
 
-    def _results(self, engine: Engine, arrivals: Arrivals) -> Iterator[pa.RecordBatch]:
+    def _results(self, engine: Engine, arrivals: Arrivals, timers: TimerValues) -> Iterator[pa.RecordBatch]:
         for name in self._job.ended:
             yield from engine.advance(name, AFTER_ALL)
         yield from engine.push(arrivals.blocks, arrivals.newest)
+        if self._alarm.needed and not self._job.once:
+            yield from engine.tick(timers.getCurrentProcessingTimeInMs() * 1000)
         if self._job.once:
             yield from engine.close()
 

@@ -27,6 +27,7 @@ from dovetail.model.window import TimeWindow
 from dovetail.plan.partition_grid import Grid, partition_grid
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
+from dovetail.runtime.spark.alarm import time_mode
 from dovetail.runtime.spark.bucket_numbers import bucket_numbers
 from dovetail.runtime.spark.identity import describe, fingerprint
 from dovetail.runtime.spark.metrics import OBSERVATION, REPORTS
@@ -116,7 +117,8 @@ def _job(plan: Plan, description: str, ended: tuple[str, ...]) -> Job:
 def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Job) -> DataFrame:
     rows = reduce(DataFrame.union, streaming or static).groupBy("bucket")
     initial = reduce(DataFrame.union, static).groupBy("bucket") if streaming and static else None
-    joined = rows.transformWithStateInPandas(JoinOperator(job), OUTPUT, "Append", "None", initialState=initial)
+    mode = "None" if job.once else time_mode(job.plan.query)
+    joined = rows.transformWithStateInPandas(JoinOperator(job), OUTPUT, "Append", mode, initialState=initial)
     return joined.observe(f"{OBSERVATION}{job.run}", F.collect_list("report").alias(REPORTS))
 
 

@@ -1,0 +1,51 @@
+"""Being called when nothing comes: timers of processing time, for streams that may fall silent.
+
+    A at 10:00, B silent, idle="5 seconds"     the batch of 10:00 sets a timer for 10:05
+    10:05, no data                             Spark runs a batch all the same; B's watermark follows A's
+
+Timers cost empty batches, so they are set only while a stream is behind another and so could be raised.
+"""
+
+from typing import Literal
+
+from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues
+
+from dovetail.engine.engine import Engine
+from dovetail.model.query import JoinQuery
+
+TimeMode = Literal["None", "ProcessingTime"]
+
+
+def time_mode(query: JoinQuery) -> TimeMode:
+    """What Spark must be told for timers to be possible."""
+    return "None" if _shortest_idle_us(query) is None else "ProcessingTime"
+
+
+def _shortest_idle_us(query: JoinQuery) -> int | None:
+    return min((stream.idle_us for stream in query.streams if stream.idle_us is not None), default=None)
+
+
+class Alarm:
+    """At most one timer ahead for the bucket that Spark is calling for; ``ended`` streams cannot fall silent."""
+
+    def __init__(self, handle: StatefulProcessorHandle, query: JoinQuery, ended: tuple[str, ...]) -> None:
+        self._handle = handle
+        self._ended = ended
+        self._idle_us = _shortest_idle_us(query)
+
+    @property
+    def needed(self) -> bool:
+        """Whether any stream may fall silent."""
+        return self._idle_us is not None
+
+    def set(self, engine: Engine, timers: TimerValues) -> None:
+        """Ask to be called once the first stream may have been silent for too long."""
+        if self._idle_us is None or not self._uneven(engine):
+            return
+        now = timers.getCurrentProcessingTimeInMs()
+        if not [timer for timer in self._handle.listTimers() if timer > now]:
+            self._handle.registerTimer(now + self._idle_us // 1000 + 1)
+
+    def _uneven(self, engine: Engine) -> bool:
+        streams = engine.metrics()["streams"]
+        return len({own["watermark"] for name, own in streams.items() if name not in self._ended}) > 1
