@@ -1,12 +1,27 @@
 """The adaptive order at run time: after every batch, measure, decide, tell the engine."""
 
 from collections.abc import Iterator
+from time import perf_counter
 
 import pyarrow as pa
 
 from dovetail.control.adapt_order import AdaptOrder
+from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.watermarks import BEFORE_ALL
 from dovetail.engine.engine import Engine
+
+
+class WallStopwatch:
+    """Real time."""
+
+    def __init__(self) -> None:
+        self._started = 0.0
+
+    def begin(self) -> None:
+        self._started = perf_counter()
+
+    def end(self, stream: str, block: Block) -> float:
+        return perf_counter() - self._started
 
 
 class Adapting:

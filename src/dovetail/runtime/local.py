@@ -1,27 +1,26 @@
 """The embedded runtime: one engine in this process, driven by whoever calls it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
-from time import perf_counter
 from typing import Any
 
 import pyarrow as pa
 
 from dovetail.engine.buffer.slices import Changes
-from dovetail.engine.engine import Engine
+from dovetail.engine.engine import Engine, Stopwatch
 from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
 from dovetail.errors import DataError, nearest
 from dovetail.model.fingerprint import fingerprint
 from dovetail.model.order import Adaptive
 from dovetail.plan.physical import Plan
-from dovetail.runtime.adapting import Adapting
+from dovetail.runtime.adapting import Adapting, WallStopwatch
 from dovetail.runtime.rows import as_table
 
 
 class Run:
     """A running query. Every call returns the results it caused.
 
-    ``stopwatch`` measures how long joining takes, for the adaptive order; a simulation hands in its own.
+    A simulation hands in its own ``stopwatch``, and ``block_rows=1`` to join one tuple at a time.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
@@ -34,14 +33,18 @@ class Run:
     """
 
     def __init__(
-        self, plan: Plan, snapshot: bytes | None = None, stopwatch: Callable[[], float] = perf_counter
+        self,
+        plan: Plan,
+        snapshot: bytes | None = None,
+        stopwatch: Stopwatch | None = None,
+        block_rows: int | None = None,
     ) -> None:
         self._schema = plan.query.schema
         self._streams = {stream.name: stream for stream in plan.query.streams}
         self._fingerprint = fingerprint(plan.query)
         self._closed = False
         self._late = pa.table({})
-        self._engine = Engine(plan, stopwatch)
+        self._engine = Engine(plan, stopwatch or WallStopwatch(), block_rows)
         if snapshot is not None:
             slices, header = unpack_snapshot(snapshot, self._fingerprint)
             self._engine.apply(Changes(slices, [], header))

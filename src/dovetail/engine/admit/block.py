@@ -40,24 +40,28 @@ class Block:
         )
 
 
-def interleave(blocks: Mapping[str, Block]) -> Iterator[tuple[str, Block, dict[str, int]]]:
-    """Cut the blocks of a batch at common times and give the pieces in order of time.
+def interleave(blocks: Mapping[str, Block], rows: int | None = None) -> Iterator[tuple[str, Block, dict[str, int]]]:
+    """Cut the blocks of a batch at common times, about every ``rows`` tuples, and give the pieces in order of time.
 
     With each piece comes, for every stream that still has tuples, the time of the next one: until
     then the streams' windows can already forget what no tuple to come can reach.
     """
-    pieces = -(-sum(len(block) for block in blocks.values()) // ROWS)
-    longest = max(blocks.values(), key=len)
-    ends = dict.fromkeys(blocks, 0)
-    for piece in range(1, pieces + 1):
-        until = longest.times[len(longest) * piece // pieces - 1]
+    starts = dict.fromkeys(blocks, 0)
+    for until in _cuts(blocks, rows or ROWS):
         for name, block in blocks.items():
-            start = ends[name]
-            stop = len(block) if piece == pieces else int(np.searchsorted(block.times, until, side="right"))
-            ends[name] = max(start, stop)
+            start = starts[name]
+            starts[name] = stop = len(block) if until is None else int(np.searchsorted(block.times, until, side="right"))
             if stop > start:
-                yield name, block.slice(start, stop), _next_times(blocks, ends)
+                yield name, block.slice(start, stop), _next_times(blocks, starts)
 
 
-def _next_times(blocks: Mapping[str, Block], ends: Mapping[str, int]) -> dict[str, int]:
-    return {name: int(block.times[ends[name]]) for name, block in blocks.items() if ends[name] < len(block)}
+def _cuts(blocks: Mapping[str, Block], rows: int) -> list[int | None]:
+    """The times up to which each piece goes; None for the last."""
+    if sum(len(block) for block in blocks.values()) <= rows:
+        return [None]
+    merged = np.sort(np.concatenate([block.times for block in blocks.values()]))
+    return [*np.unique(merged[rows - 1 : -1 : rows]).tolist(), None]
+
+
+def _next_times(blocks: Mapping[str, Block], starts: Mapping[str, int]) -> dict[str, int]:
+    return {name: int(block.times[starts[name]]) for name, block in blocks.items() if starts[name] < len(block)}

@@ -1,0 +1,99 @@
+"""A run on a simulated clock: one server, whose service times are reckoned and not measured.
+
+The join is the real one, one tuple at a time; only its clock is made up. An arrival waits until the
+server is free; joining a tuple takes as long as ``service`` says; a result leaves at the moment at
+which the run lets it go.
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    >>> s, t = (dv.stream(name, time="ts", window="6 seconds", schema=schema) for name in "ST")
+    >>> arrivals = [Arrival(1.0, "S", {"ts": 1_000_000, "k": 7}), Arrival(2.0, "T", {"ts": 2_000_000, "k": 7})]
+    >>> log = simulate(dv.join(s, t, on="S.k = T.k", order="hold"), arrivals, lambda stream, run: 0.25)
+    >>> [(work.stream, work.began, work.ended) for work in log.processed]
+    [('S', 1.0, 1.25), ('T', 2.0, 2.25)]
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dovetail.api import Query
+from dovetail.engine.admit.block import Block
+from dovetail.runtime.local import Run
+
+Service = Callable[[str, Run], float]
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A row of a stream, and the moment (in seconds) at which it comes in."""
+
+    at: float
+    stream: str
+    row: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Processed:
+    """A tuple and when it was joined."""
+
+    stream: str
+    time_us: int
+    began: float
+    ended: float
+
+
+@dataclass(frozen=True)
+class Released:
+    """A result and the moment at which it left."""
+
+    at: float
+    row: Mapping[str, Any]
+
+
+@dataclass
+class Log:
+    """What happened when."""
+
+    processed: list[Processed] = field(default_factory=list)
+    released: list[Released] = field(default_factory=list)
+    modes: list[tuple[float, str]] = field(default_factory=list)
+
+
+class _Server:
+    """The simulated stopwatch: joining a tuple moves the clock."""
+
+    def __init__(self, service: Service, log: Log) -> None:
+        self.now = 0.0
+        self.run: Run | None = None
+        self._service = service
+        self._log = log
+
+    def begin(self) -> None:
+        """Nothing to remember: the clock only moves when a tuple is done."""
+
+    def end(self, stream: str, block: Block) -> float:
+        assert self.run is not None, "set before the first arrival"
+        total = 0.0
+        for time_us in block.times.tolist():
+            took = self._service(stream, self.run)
+            self._log.processed.append(Processed(stream, time_us, self.now, self.now + took))
+            self.now += took
+            total += took
+        return total
+
+
+def simulate(query: Query, arrivals: Iterable[Arrival], service: Service) -> Log:
+    """Play arrivals, in order of their moments, against one server; ``service`` gives seconds per tuple."""
+    log = Log()
+    server = _Server(service, log)
+    run = Run(query.plan, stopwatch=server, block_rows=1)
+    server.run = run
+    for arrival in sorted(arrivals, key=lambda arrival: arrival.at):
+        server.now = max(server.now, arrival.at)
+        for batch in run.push_batches(arrival.stream, [dict(arrival.row)]):
+            log.released += [Released(server.now, row) for row in batch.to_pylist()]
+        mode = run.metrics()["order"]
+        if not log.modes or log.modes[-1][1] != mode:
+            log.modes.append((server.now, mode))
+    return log
