@@ -20,12 +20,13 @@ from dovetail.errors import (
     StateError,
     StreamError,
 )
-from dovetail.model.order import adaptive
+from dovetail.model.order import Adaptive, adaptive
 from dovetail.model.window import rows
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Adaptive",
     "BudgetError",
     "DataError",
     "DovetailError",

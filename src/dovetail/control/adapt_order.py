@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from math import exp
 from typing import Literal
 
-_MEMORY_S = 60.0
+_MEMORY_S = 20.0
 
 
 @dataclass
