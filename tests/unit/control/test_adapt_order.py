@@ -48,7 +48,7 @@ def table(log: Log) -> pa.Table:
 
 @pytest.mark.parametrize(("cost_ms", "mode"), [(0.1, "sync"), (0.47, "sync"), (0.53, "hold"), (0.8, "hold")])
 def test_it_switches_at_half_a_millisecond(cost_ms: float, mode: str) -> None:
-    """c w l1 l2 = 0.3 at c = 0.5 ms, w = 60 s, rates 1 and 10."""
+    """The product c w l1 l2 is 0.3 at c = 0.5 ms, w = 60 s, rates 1 and 10."""
     assert run(dv.adaptive(alpha=0.3), lambda _: cost_ms / 1000).modes[-1][1] == mode
 
 
