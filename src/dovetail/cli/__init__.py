@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from dovetail import __version__
+from dovetail.cli.demo import demo as run_demo
 
 app = typer.Typer(help="Sliding-window joins over streams.", no_args_is_help=True, add_completion=False)
 
@@ -22,6 +23,9 @@ def _options(
     ] = False,
 ) -> None:
     pass
+
+
+app.command("demo")(run_demo)
 
 
 def main() -> None:

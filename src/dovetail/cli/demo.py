@@ -1,0 +1,102 @@
+"""``dovetail demo``: two streams of made-up sensors joined on Spark, shown as it happens."""
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from dovetail.cli.data_centre.pipeline import Pipeline, running, spark_in
+from dovetail.cli.data_centre.screen import Screen, progress_line, summary_lines
+from dovetail.cli.data_centre.sensors import CONDITION, RACKS
+from dovetail.cli.data_centre.tally import Tally
+from dovetail.cli.java import complaint_about_java
+
+LOOK_EVERY = 0.2
+
+
+def demo(
+    seconds: Annotated[float, typer.Option(min=1, help="How long to go on once rows flow.")] = 20,
+    stay: Annotated[bool, typer.Option("--stay", help="Go on until Ctrl-C.")] = False,
+) -> None:
+    """Join temperatures and humidities of a made-up data centre on Spark, in this terminal."""
+    complaint = complaint_about_spark()
+    if complaint:
+        typer.echo(complaint, err=True)
+        raise typer.Exit(1)
+    folder = Path(tempfile.mkdtemp(prefix="dovetail-demo-"))
+    failure = run_in(folder, Screen(Console()), None if stay else seconds)
+    if failure:
+        typer.echo(f"{failure}\nWhat Spark had to say about it is in {folder}.", err=True)
+        raise typer.Exit(1)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def complaint_about_spark() -> str | None:
+    """One sentence that says what to do if Spark cannot run here; None if it can."""
+    if find_spec("pyspark") is None:
+        return "The demo runs on Spark, which is not installed: pip install 'dovetail[spark]', and try again."
+    return complaint_about_java()
+
+
+def run_in(folder: Path, screen: Screen, seconds: float | None) -> str | None:
+    """Start everything, watch it, sum it up; returns why it failed, if it did."""
+    tally, stop, cores = Tally(), Event(), os.cpu_count() or 1
+    with screen:
+        screen.line(f"Alarms where {CONDITION} within one minute, for {RACKS:,} racks.")
+        screen.step("loading kernels (compiled once, the first time) ...")
+        import_module("dovetail.engine.engine")
+        screen.step(f"starting Spark on {cores} cores ...")
+        with spark_in(folder) as session:
+            signal.signal(signal.SIGINT, lambda number, frame: stop.set())
+            screen.step("first micro-batch: starting Python workers ...")
+            with running(session, folder) as pipeline:
+                failure = watch(pipeline, tally, screen, stop, seconds)
+            screen.rest()
+            for line in ["", *summary_lines(tally, cores)]:
+                screen.line(line)
+    return failure
+
+
+def watch(
+    pipeline: Pipeline,
+    tally: Tally,
+    screen: Screen,
+    stop: Event,
+    seconds: float | None,
+    clock: Callable[[], float] = monotonic,
+) -> str | None:
+    """Show what comes until it is time to stop; the time counts from the end of the first micro-batch."""
+    started: float | None = None
+    while not stop.is_set():
+        failure = pipeline.failure()
+        if failure:
+            return failure
+        if take(pipeline, tally, screen):
+            started = clock() if started is None else started
+            screen.progress(progress_line(tally, clock() - started))
+        if started is not None and seconds is not None and clock() - started >= seconds:
+            return None
+        stop.wait(LOOK_EVERY)
+    return None
+
+
+def take(pipeline: Pipeline, tally: Tally, screen: Screen) -> bool:
+    """Count and show what has come since the last look; whether a micro-batch was among it."""
+    alarms = pipeline.alarms()
+    if alarms is not None and alarms.num_rows:
+        tally.add_alarms(alarms)
+        screen.alarms(alarms)
+    batches = pipeline.batches_after(tally.last)
+    for batch in batches:
+        tally.add(batch)
+    return bool(batches)
