@@ -33,7 +33,7 @@ def bucket_of(code, shift):
 
 
 if not bucket_of.stats.cache_hits:
-    print("dovetail: compiling its kernels for this machine, once; this takes about ten seconds", file=sys.stderr)
+    sys.stderr.write("dovetail: compiling its kernels for this machine, once; this takes about ten seconds\n")
 
 
 @njit(f"void({_I8}, {_I8}, int32[::1], int64, int64, int64, int64)", cache=True, nogil=True)
