@@ -50,7 +50,8 @@ def interleave(blocks: Mapping[str, Block], rows: int | None = None) -> Iterator
     for until in _cuts(blocks, rows or ROWS):
         for name, block in blocks.items():
             start = starts[name]
-            starts[name] = stop = len(block) if until is None else int(np.searchsorted(block.times, until, side="right"))
+            stop = len(block) if until is None else int(np.searchsorted(block.times, until, side="right"))
+            starts[name] = stop
             if stop > start:
                 yield name, block.slice(start, stop), _next_times(blocks, starts)
 
@@ -59,7 +60,7 @@ def _cuts(blocks: Mapping[str, Block], rows: int) -> list[int | None]:
     """The times up to which each piece goes; None for the last."""
     if sum(len(block) for block in blocks.values()) <= rows:
         return [None]
-    merged = np.sort(np.concatenate([block.times for block in blocks.values()]))
+    merged = np.sort(np.concatenate([block.times for block in blocks.values()]), kind="stable")  # runs are merged
     return [*np.unique(merged[rows - 1 : -1 : rows]).tolist(), None]
 
 
