@@ -68,7 +68,7 @@ def _columns(sensor: Sensor) -> list[str]:
     return [
         f"timestamp_millis({started_ms} + round * {EVERY_SECONDS * 1000} + moment_ms) AS ts",
         f"{_LOCATION} AS location",
-        f"round(least({sensor.calm}D + {sensor.noise}D * chance + {more}, 100D), 1) AS value",
+        f"floor(10 * least({sensor.calm}D + {sensor.noise}D * chance + {more}, 100D)) / 10D AS value",
     ]
 
 
