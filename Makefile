@@ -33,8 +33,8 @@ docs-test: .venv/dev.stamp  ## run every code block of the README and docs, the 
 bench: .venv/dev.stamp  ## Dovetail beside its peers
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks
 
-papers: .venv/dev.stamp  ## the figures of the papers
-	@$(BIN)/python -m experiments
+papers: .venv/dev.stamp  ## run the figures of the papers again and write docs/papers
+	@$(BIN)/python -m experiments --all
 
 requirements:  ## compile requirements/*.txt again from pyproject.toml and requirements/*.in
 	@scripts/compile_requirements.sh

@@ -1,0 +1,24 @@
+"""Which papers there are, and the figures of each by name."""
+
+from importlib import import_module
+from typing import Any
+
+from experiments.outcome import Figure
+
+PAPERS = ("kang", "order")
+
+
+def module_of(paper: str) -> Any:
+    """The file of a paper: ``FIGURES`` by name, and ``INTRO``, which opens its page."""
+    return import_module(f"experiments.{paper}")
+
+
+def figures_of(paper: str) -> dict[str, Figure]:
+    figures: dict[str, Figure] = module_of(paper).FIGURES
+    return figures
+
+
+def figure_named(name: str) -> Figure | None:
+    """One figure, such as order-8."""
+    paper = name.partition("-")[0]
+    return figures_of(paper).get(name) if paper in PAPERS else None

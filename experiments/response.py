@@ -1,0 +1,128 @@
+"""Response times of input tuples on a simulated clock: two streams, one server, the real join.
+
+A tuple is completely processed once it has been joined and its output may leave: when both streams
+have shown a time as large as its own. Which tuples are joined on which arrival depends on the clock
+only if the order is adaptive; so ``sync`` and ``hold`` are played once and clocked for every cost.
+
+Example: S speaks at 1, T at 0.2 and at 3; comparing two tuples takes a second. Input waits:
+
+    >>> played = play(Streams(60, 1, 1, 10), "sync", 1.0, [arrival(0.2, "T"), arrival(1.0, "S"), arrival(3.0, "T")])
+    >>> [round(seconds, 1) for seconds in responses(clocked(played, 1.0))]  # T waits for S, S for T and for a second
+    [0.8, 3.0]
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from random import Random
+
+import pyarrow as pa
+
+import dovetail as dv
+from dovetail.testing.simulate import Arrival, Log, SimulatedRun, simulate
+
+Order = str | dv.Adaptive
+_SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+_KEYS = 100
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Windows and rates; S is the slow stream, T the fast one; so many seconds of both."""
+
+    window_s: float
+    slow: float
+    fast: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The server turns to an arrival; then these tuples are joined, each until the moment given."""
+
+    arrival: Arrival
+    at: float
+    ended: Sequence[tuple[str, int, float]]
+
+
+def arrival(at: float, stream: str, key: int = 0) -> Arrival:
+    """A tuple stamped with the moment at which it comes in."""
+    return Arrival(at, stream, {"ts": round(at * 1e6), "k": key})
+
+
+@cache
+def exponential_arrivals(streams: Streams, seed: int = 1) -> tuple[Arrival, ...]:
+    """Both streams with exponential gaps, uniform keys; the same seed gives the same arrivals."""
+    random = Random(seed)
+
+    def of(stream: str, rate: float) -> Iterator[Arrival]:
+        now = 0.0
+        while (now := now + random.expovariate(rate) + 1e-6) < streams.seconds:
+            yield arrival(now, stream, random.randrange(_KEYS))
+
+    return tuple(sorted([*of("S", streams.slow), *of("T", streams.fast)], key=lambda each: each.at))
+
+
+def play(streams: Streams, order: Order, compare_s: float, arrivals: Sequence[Arrival]) -> Log:
+    """The real join on the simulated clock; a tuple is compared with all of the other window."""
+
+    def service(stream: str, run: SimulatedRun) -> float:
+        return compare_s * run.stored("T" if stream == "S" else "S")
+
+    window = f"{streams.window_s} seconds"
+    s, t = (dv.stream(name, time="ts", window=window, schema=_SCHEMA) for name in "ST")
+    return simulate(dv.join(s, t, on="S.k = T.k", select="S.ts AS s, T.ts AS t", order=order), arrivals, service)
+
+
+def clocked(log: Log, factor: float) -> Iterator[Turn]:
+    """What was played, on a clock by which every tuple takes ``factor`` times as long."""
+    joined = {turn: list(works) for turn, works in groupby(log.processed, key=lambda work: work.turn)}
+    now = 0.0
+    for number, seen in enumerate(log.seen, start=1):
+        at = now = max(now, seen.arrival.at)
+        ended = []
+        for work in joined.get(number, ()):
+            now += factor * (work.ended - work.began)
+            ended.append((work.stream, work.time_us, now))
+        yield Turn(seen.arrival, at, ended)
+
+
+def responses(turns: Iterator[Turn]) -> list[float]:
+    """Seconds from arrival until completely processed, of every tuple that got that far."""
+    latest: dict[str, int] = {}
+    arrived: dict[tuple[str, int], float] = {}
+    joined: list[tuple[str, int, float]] = []
+    completed = []
+    for turn in turns:
+        stream, time_us = turn.arrival.stream, turn.arrival.row["ts"]
+        arrived[stream, time_us] = turn.arrival.at
+        latest[stream] = time_us
+        joined += turn.ended
+        if len(latest) == 2:
+            trigger = min(latest.values())
+            # ended earlier: held since then, may leave now; ended in this turn: leaves when done
+            completed += [max(end, turn.at) - arrived[name, time] for name, time, end in joined if time <= trigger]
+            joined = [work for work in joined if work[1] > trigger]
+    return completed
+
+
+def mean_response(streams: Streams, order: Order, compare_s: float) -> float:
+    """The average over all tuples of both streams."""
+    adaptive = isinstance(order, dv.Adaptive)
+    log = _played(streams, order, compare_s if adaptive else 1e-6)
+    found = responses(clocked(log, 1.0 if adaptive else compare_s / 1e-6))
+    return sum(found) / len(found)
+
+
+def held_share(streams: Streams, order: dv.Adaptive, compare_s: float) -> float:
+    """The part of the time that the adaptive order let output wait, and not input."""
+    modes = _played(streams, order, compare_s).modes
+    ends = [at for at, _ in modes[1:]] + [streams.seconds]
+    held = sum(max(end - at, 0.0) for (at, mode), end in zip(modes, ends, strict=True) if mode == "hold")
+    return held / streams.seconds
+
+
+@cache
+def _played(streams: Streams, order: Order, compare_s: float) -> Log:
+    return play(streams, order, compare_s, exponential_arrivals(streams))
