@@ -2,7 +2,7 @@
 
 A tuple's way through the package, which is also its map:
 
-    api        stream, join, function: what a user calls
+    api        stream, join, sql, function: what a user calls
     sql        text -> bound expressions and predicates
     plan       query -> storage per stream, a probe per arriving stream
     runtime    local: in this process; spark: inside Structured Streaming
@@ -10,7 +10,8 @@ A tuple's way through the package, which is also its map:
     testing    the oracle, scenario tables and stream generators, for your own tests too
 """
 
-from dovetail.api import Query, function, join, stream
+import dovetail.sql  # noqa: F401  # first, so that the function of that name takes its place below
+from dovetail.api import Query, function, join, sql, stream
 from dovetail.errors import (
     BudgetError,
     DataError,
@@ -39,5 +40,6 @@ __all__ = [
     "function",
     "join",
     "rows",
+    "sql",
     "stream",
 ]

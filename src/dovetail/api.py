@@ -1,4 +1,4 @@
-"""The public surface: stream, join, function, Query. Each call names the stages it goes through."""
+"""The public surface: stream, join, sql, function, Query. Each call names the stages it goes through."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from dovetail.declare import (
     as_schema,
     check_choice,
     check_how,
+    check_options,
     check_tied,
     check_time_column,
     with_windows,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from dovetail.plan.physical import Plan
     from dovetail.runtime.local import Run
     from dovetail.runtime.spark.frames import DataFrame, SparkSession
+    from dovetail.sql import Statement
 
 _functions: dict[str, UserFunction] = {}
 
@@ -97,22 +99,56 @@ def join(
     >>> dv.join(a, b, on="A.k = B.k", select="A.k", window="10 seconds").schema.names
     ['result_time', 'k']
     """
-    from dovetail.sql import bind_condition, bind_select
+    from dovetail.sql import Statement, bind_condition, bind_select
 
     if len(streams) < 2:
         raise QueryError(f"join: needs two streams or more, got {len(streams)}")
     windowed = with_windows(streams, window)
     condition = bind_condition(on, windowed, _functions)
     check_tied(on, [each.name for each in windowed], condition.predicates)
+    outputs = bind_select(select, windowed[:1] if how in ("semi", "anti") else windowed, _functions)
+    bound = Statement(windowed, condition, outputs, check_how(how, windowed))
+    return _query(bound, order=order, late=late, algorithm=algorithm, partitions=partitions)
+
+
+def sql(text: str, *streams: Stream, **options: Any) -> "Query":
+    """The same from text: SELECT ... FROM ... WHERE ... WINDOW ..., over streams by their names.
+
+    ``options`` are those of ``join`` that the text does not state.
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    >>> orders, payments = (dv.stream(name, time="ts", schema=schema) for name in ("Orders", "Payments"))
+    >>> query = dv.sql("SELECT O.k FROM Orders O, Payments P WHERE O.k = P.k WINDOW 1 HOUR", orders, payments)
+    >>> query.schema.names
+    ['result_time', 'k']
+    """
+    from dovetail.sql import bind_statement
+
+    window = options.pop("window", None)
+    check_options(options, _query)
+    bound = bind_statement(text, streams, _functions, None if window is None else as_window(window))
+    with_windows(bound.streams, None)
+    return _query(bound, **options)
+
+
+def _query(
+    bound: "Statement",
+    *,
+    order: "str | Adaptive" = "none",
+    late: str = "drop",
+    algorithm: str | Mapping[str, str] = "auto",
+    partitions: int | None = None,
+) -> "Query":
     query = JoinQuery(
-        streams=windowed,
-        predicates=condition.predicates,
-        filters=condition.filters,
-        select=bind_select(select, windowed[:1] if how in ("semi", "anti") else windowed, _functions),
-        how=check_how(how, windowed),
+        streams=bound.streams,
+        predicates=bound.condition.predicates,
+        filters=bound.condition.filters,
+        select=bound.select,
+        how=bound.how,
         order=as_order(order),
         late=check_choice("late", late, ("drop", "keep", "divert")),
-        algorithm=as_algorithms(algorithm, [each.name for each in windowed]),
+        algorithm=as_algorithms(algorithm, [each.name for each in bound.streams]),
         partitions=partitions,
     )
     return Query(query)

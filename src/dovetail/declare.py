@@ -1,8 +1,9 @@
 """Checks of what a user declares, with messages that say where, what was needed, what came, what to try."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from inspect import Parameter, signature
 from typing import Any
 
 import pyarrow as pa
@@ -97,6 +98,16 @@ def check_tied(on: str, names: Sequence[str], predicates: Sequence[Predicate]) -
             f"no predicate ties {', '.join(map(repr, first))} to {', '.join(map(repr, second))} in {on!r}. "
             "Add one, or write on='TRUE' to join every combination within the windows."
         )
+
+
+def check_options(options: Mapping[str, Any], builder: Callable[..., Any]) -> None:
+    """Options of a query from text: the keyword arguments of what builds it, apart from what the text states."""
+    known = [name for name, each in signature(builder).parameters.items() if each.kind is Parameter.KEYWORD_ONLY]
+    for name in options:
+        if name in ("on", "select", "how"):
+            raise QueryError(f"{name}= is stated in the text of the query; leave it out of the options")
+        if name not in known:
+            raise QueryError(f"a query has no option {name!r}; {nearest(name, ['window', *known])}")
 
 
 def check_choice(option: str, value: str, choices: Sequence[str]) -> Any:

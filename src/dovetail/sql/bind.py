@@ -19,16 +19,24 @@ from dovetail.sql.cast import bind_cast
 from dovetail.sql.dialect import sql_text
 from dovetail.sql.functions import BUILT_IN, concat, number, text
 from dovetail.sql.literal import DURATION, interval_literal, number_literal
+from dovetail.sql.place import placed
 from dovetail.sql.scope import Scope
 from dovetail.sql.term import Term
 from dovetail.sql.types import plain_type
 
 
 def bind(node: exp.Expr, scope: Scope) -> Expression:
-    """The bound form of a node; QueryError if it has none."""
+    """The bound form of a node; a QueryError that knows its place if it has none."""
+    try:
+        return _rule(node)(node, scope)
+    except QueryError as error:
+        raise placed(error, node) from None
+
+
+def _rule(node: exp.Expr) -> "Rule":
     for kind in type(node).__mro__:
         if kind in _RULES:
-            return _RULES[kind](node, scope)
+            return _RULES[kind]
     kind_name = type(node).__name__.upper()
     raise QueryError(f'"{sql_text(node)}" ({kind_name}) is not part of the language')
 

@@ -18,7 +18,7 @@ from dovetail.sql.scope import Scope
 from dovetail.sql.term import Term, describe
 from dovetail.sql.types import common_type, is_vector
 
-_AGGREGATES = ("count", "sum", "avg", "min", "max")
+AGGREGATES = ("count", "sum", "avg", "min", "max")
 
 
 def callee(node: exp.Anonymous, scope: Scope) -> UserFunction | Function:
@@ -66,7 +66,7 @@ def _check_count(least: int, most: int | None, came: int, node: exp.Anonymous) -
 
 
 def _unknown(node: exp.Anonymous, scope: Scope) -> QueryError:
-    if node.name.lower() in _AGGREGATES:
+    if node.name.lower() in AGGREGATES:
         return QueryError(f'"{sql_text(node)}" is an aggregate; it has no place in an expression over single rows')
     known = sorted(function.upper() for function in BUILT_IN) + list(scope.functions)
     tail = nearest(node.name, known).replace("it has", "there is", 1)

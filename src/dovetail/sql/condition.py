@@ -18,6 +18,7 @@ from dovetail.sql.bind import term
 from dovetail.sql.build import condition
 from dovetail.sql.classify import as_predicate, conjuncts
 from dovetail.sql.dialect import parse_expression, shortened
+from dovetail.sql.place import PlacedError, placed
 from dovetail.sql.scope import Scope
 
 
@@ -33,20 +34,29 @@ def bind_condition(text: str, streams: Sequence[Stream], functions: Mapping[str,
     """The condition that the text states about the streams; QueryError says what is wrong with it."""
     node = parse_expression(text)
     try:
-        return _bound(node, Scope(streams, functions))
+        return condition_of([node], Scope(streams, functions))
     except RecursionError:
         raise QueryError(f'cannot read "{shortened(text)}": it is nested too deeply') from None
+    except PlacedError as mistake:
+        raise QueryError(str(mistake)) from None
 
 
-def _bound(node: exp.Expr, scope: Scope) -> Condition:
-    whole = condition(term(node, scope), "a join condition")
+def condition_of(nodes: Sequence[exp.Expr], scope: Scope) -> Condition:
+    """The condition that several nodes state together."""
     order = tuple(stream.name for stream in scope.streams)
     predicates: list[Predicate] = []
     filters: list[tuple[str, Expression]] = []
-    for conjunct in conjuncts(whole):
+    for conjunct in (part for node in nodes for part in conjuncts(_whole(node, scope))):
         names = streams_of(conjunct)
         if len(names) > 1:
             predicates.append(as_predicate(conjunct, order))
         else:
             filters.append((min(names, default=order[0]), conjunct))
     return Condition(tuple(merge_bands(predicates)), tuple(filters))
+
+
+def _whole(node: exp.Expr, scope: Scope) -> Expression:
+    try:
+        return condition(term(node, scope), "a join condition")
+    except QueryError as error:
+        raise placed(error, node) from None

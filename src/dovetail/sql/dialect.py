@@ -7,13 +7,15 @@ names may be quoted with backticks as well as double quotes, and every function 
     T."odd name" = ABS(H.x)   ->   EQ(Column(T, odd name), Anonymous(ABS, Column(H, x)))
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from sqlglot import exp, parse, parser, tokens
+from sqlglot import Token, exp, parse, parser, tokens
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 
 from dovetail.errors import QueryError
+from dovetail.sql.place import Source, Span
 
 _HEAD = "SELECT\n"
 
@@ -55,6 +57,22 @@ def parse_expression(text: str) -> exp.Expr:
     return items[0]
 
 
+def parse_select(source: Source, words: Sequence[Token]) -> exp.Select:
+    """The SELECT that the words of a text are."""
+    try:
+        statements = Dovetail().parser(error_message_context=len(source.text)).parse(list(words), source.text)
+    except ParseError as error:
+        raise _misread(source, error) from None
+    except (SqlglotError, RecursionError):
+        raise QueryError("cannot read the query: it is nested too deeply") from None
+    only = statements[0] if len(statements) == 1 else None
+    if not isinstance(only, exp.Select):
+        raise source.error(
+            "a query is one SELECT ... FROM ... WHERE ... WINDOW ...", Span(words[0].start, words[0].end + 1)
+        )
+    return only
+
+
 def sql_text(node: exp.Expr) -> str:
     """A node as text, for messages and for names."""
     try:
@@ -79,6 +97,15 @@ def _items(text: str, statements: list[exp.Expr | None]) -> list[exp.Expr]:
     if not only.expressions:
         raise QueryError("the text is empty; write an expression such as T.location = H.location")
     return list(only.expressions)
+
+
+def _misread(source: Source, error: ParseError) -> QueryError:
+    """With a context as long as the text, what stands before the offending word says where it starts."""
+    if not error.errors:
+        return QueryError(f"cannot read the query: {error}")
+    found = error.errors[0]
+    start, near = len(found["start_context"] or ""), found["highlight"] or ""
+    return source.error(f"{_reason(found['description'])} near {near}", Span(start, start + len(near)))
 
 
 def _parse_message(text: str, error: ParseError) -> str:

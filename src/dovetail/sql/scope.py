@@ -23,7 +23,7 @@ class Scope:
     def stream(self, name: str) -> Stream:
         """The stream of that name."""
         names = [stream.name for stream in self.streams]
-        found = _find(name, names)
+        found = find_name(name, names)
         if found is None:
             tail = nearest(name, names).replace("it has", "the query has", 1)
             raise QueryError(f"there is no stream '{name}'; {tail}")
@@ -34,7 +34,7 @@ class Scope:
         if stream_name is None:
             return self._unqualified(name)
         stream = self.stream(stream_name)
-        found = _find(name, stream.schema.names)
+        found = find_name(name, stream.schema.names)
         if found is None:
             raise QueryError(f"stream '{stream.name}' has no column '{name}'; {nearest(name, stream.schema.names)}")
         return _column(stream, found)
@@ -46,11 +46,11 @@ class Scope:
 
     def function(self, name: str) -> UserFunction | None:
         """The user's function of that name, if there is one."""
-        found = _find(name, list(self.functions))
+        found = find_name(name, list(self.functions))
         return None if found is None else self.functions[found]
 
     def _unqualified(self, name: str) -> Column:
-        found = [(stream, _find(name, stream.schema.names)) for stream in self.streams]
+        found = [(stream, find_name(name, stream.schema.names)) for stream in self.streams]
         owners = [(stream, column) for stream, column in found if column is not None]
         if len(owners) == 1:
             return _column(*owners[0])
@@ -67,7 +67,8 @@ def _column(stream: Stream, name: str) -> Column:
     return Column(stream.name, name, stream.schema.field(name).type)
 
 
-def _find(name: str, known: Iterable[str]) -> str | None:
+def find_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is meant: the same, or the only one that differs in case alone."""
     names = list(known)
     if name in names:
         return name

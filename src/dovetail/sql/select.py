@@ -22,6 +22,7 @@ from dovetail.model.stream import Stream
 from dovetail.sql.bind import bind
 from dovetail.sql.build import coerce
 from dovetail.sql.dialect import parse_items, shortened, sql_text
+from dovetail.sql.place import PlacedError, placed
 from dovetail.sql.scope import Scope
 from dovetail.sql.types import plain_type
 
@@ -45,11 +46,25 @@ def bind_select(
     if text is None:
         every = [column for stream in streams for column in scope.columns(stream.name)]
         return _unique([Output(_long_name(column), _plain(column)) for column in every])
+    nodes = parse_items(text)
     try:
-        items = [item for node in parse_items(text) for item in _items(node, scope)]
+        return outputs_of(nodes, scope)
     except RecursionError:
         raise QueryError(f'cannot read "{shortened(text)}": it is nested too deeply') from None
-    return _named(items)
+    except PlacedError as mistake:
+        raise QueryError(str(mistake)) from None
+
+
+def outputs_of(nodes: Sequence[exp.Expr], scope: Scope) -> tuple[Output, ...]:
+    """The columns that the items of a select list give."""
+    return _named([item for node in nodes for item in _placed_items(node, scope)])
+
+
+def _placed_items(node: exp.Expr, scope: Scope) -> list[Item]:
+    try:
+        return list(_items(node, scope))
+    except QueryError as error:
+        raise placed(error, node) from None
 
 
 def _items(node: exp.Expr, scope: Scope) -> Iterator[Item]:

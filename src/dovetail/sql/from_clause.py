@@ -1,0 +1,99 @@
+"""FROM, JOIN and ON: which streams a query is over, under which names, and how they are joined.
+
+    FROM Temperature T, Humidity H                   inner join of Temperature as T and Humidity as H
+    FROM A JOIN B ON A.k = B.k JOIN C ON B.k = C.k   inner join of three
+    FROM A LEFT JOIN B ON A.k = B.k                  rows of A without a partner come out too
+
+Commas, JOIN, INNER JOIN and CROSS JOIN mean the same for an inner join: all conditions together decide.
+"""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dovetail.model.query import How
+from dovetail.sql.dialect import sql_text
+from dovetail.sql.place import Source
+
+_KINDS: dict[tuple[str, str], How] = {
+    ("", ""): "inner",
+    ("", "INNER"): "inner",
+    ("", "CROSS"): "inner",
+    ("LEFT", ""): "left",
+    ("LEFT", "OUTER"): "left",
+    ("RIGHT", ""): "right",
+    ("RIGHT", "OUTER"): "right",
+    ("FULL", ""): "full",
+    ("FULL", "OUTER"): "full",
+    ("LEFT", "SEMI"): "semi",
+    ("", "SEMI"): "semi",
+    ("LEFT", "ANTI"): "anti",
+    ("", "ANTI"): "anti",
+}
+_SUPPORTED = "there are JOIN, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN and LEFT ANTI JOIN"
+
+
+@dataclass(frozen=True)
+class Input:
+    """A stream by the name it was declared under, and the name it has in the query."""
+
+    declared: str
+    name: str
+    node: exp.Expr
+
+
+@dataclass(frozen=True)
+class From:
+    """The streams, the kind of join, its conditions, and whether every combination is asked for by name."""
+
+    inputs: tuple[Input, ...]
+    how: How
+    conditions: tuple[exp.Expr, ...]
+    crossed: bool
+
+
+def read_from(select: exp.Select, source: Source) -> From:
+    """The FROM clause of a query; QueryError points at what is not part of the language."""
+    first = select.args.get("from_")
+    joins: list[exp.Join] = select.args.get("joins") or []
+    if first is None:
+        raise source.at("the query has no FROM; it names the streams, as in FROM T, H", select)
+    inputs = tuple(_input(node, source) for node in (first.this, *(join.this for join in joins)))
+    kinds = [_kind(join, source) for join in joins]
+    outer = [(join, kind) for join, kind in zip(joins, kinds, strict=True) if kind != "inner"]
+    if outer:
+        _check_outer(outer[0][0], len(inputs), source)
+    conditions = tuple(join.args["on"] for join in joins if join.args.get("on"))
+    return From(inputs, outer[0][1] if outer else "inner", conditions, any(join.kind == "CROSS" for join in joins))
+
+
+def _input(node: exp.Expr, source: Source) -> Input:
+    if not isinstance(node, exp.Table):
+        what = "a subquery" if isinstance(node, exp.Subquery) else f'"{sql_text(node)}"'
+        raise source.at(f"{what} in FROM is not available: FROM names streams", node)
+    alias = node.args.get("alias")
+    extra = [key for key, value in node.args.items() if value and key not in ("this", "alias")]
+    if extra == ["joins"]:
+        raise source.at("each JOIN is followed by its own ON: A JOIN B ON ... JOIN C ON ...", node)
+    if extra or not isinstance(node.this, exp.Identifier) or (alias and alias.args.get("columns")):
+        raise source.at(f'"{sql_text(node)}" is not the name of a stream; FROM takes stream or stream alias', node)
+    return Input(node.name, alias.name if alias else node.name, node)
+
+
+def _kind(join: exp.Join, source: Source) -> How:
+    if join.args.get("using"):
+        raise source.at("USING is not available; write ON with both columns, as in ON A.k = B.k", join)
+    kind = None if join.method else _KINDS.get((join.side, join.kind))
+    known = {"this", "on", "side", "kind"}
+    if kind is None or any(value and key not in known for key, value in join.args.items()):
+        words = " ".join(filter(None, (join.method, join.side, join.kind.removesuffix("_JOIN"), "JOIN")))
+        raise source.at(f"{words} is not available; {_SUPPORTED}", join.this)
+    return kind
+
+
+def _check_outer(join: exp.Join, inputs: int, source: Source) -> None:
+    words = f"{join.side or 'LEFT'} {join.kind} JOIN".replace("  ", " ").replace("OUTER ", "")
+    if inputs != 2:
+        raise source.at(f"{words} is for two streams, and this query has {inputs}; inner joins take more", join.this)
+    if not join.args.get("on"):
+        raise source.at(f"{words} needs its condition in ON", join.this)

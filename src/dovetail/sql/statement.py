@@ -1,0 +1,140 @@
+"""A whole query as text, bound to the streams it names.
+
+    SELECT T.location, H.value AS humidity
+    FROM Temperature T, Humidity H
+    WHERE T.location = H.location AND T.value > 40
+    WINDOW 10 MINUTES
+
+The words after WINDOW are read by ``window_clause``, the rest by sqlglot, and then: ``from_clause`` (streams and kind
+of join), ``inputs`` (names and windows), ``condition`` (ON and WHERE together), ``select`` (columns of the result).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import Token, TokenType, exp
+
+from dovetail.errors import QueryError
+from dovetail.model.expression import UserFunction
+from dovetail.model.query import How, Output
+from dovetail.model.stream import Stream
+from dovetail.model.window import Window
+from dovetail.plan.join_graph import connected_components
+from dovetail.sql.aggregates import refuse_aggregates
+from dovetail.sql.condition import Condition, condition_of
+from dovetail.sql.dialect import parse_select
+from dovetail.sql.from_clause import From, Input, read_from
+from dovetail.sql.inputs import check_keys, named_streams, windowed
+from dovetail.sql.place import PlacedError, Source
+from dovetail.sql.reader import span, words_of
+from dovetail.sql.scope import Scope
+from dovetail.sql.select import outputs_of
+from dovetail.sql.unavailable import refuse_unavailable
+from dovetail.sql.window_clause import split_window
+
+_EXAMPLE = "SELECT T.a, H.b FROM T, H WHERE T.k = H.k WINDOW 10 MINUTES"
+_CLAUSES = ("expressions", "from_", "joins", "where")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a text says: the streams under the names they have in it, each with its window, and how they are joined."""
+
+    streams: tuple[Stream, ...]
+    condition: Condition
+    select: tuple[Output, ...]
+    how: How
+
+
+def bind_statement(
+    text: str, streams: Sequence[Stream], functions: Mapping[str, UserFunction], window: Window | None = None
+) -> Statement:
+    """The query that a text states over some of the streams; QueryError points at what is wrong with it.
+
+    ``window`` is for streams that have none of their own and get none from the text.
+    """
+    source = Source(text)
+    try:
+        return _bound(source, streams, functions, window)
+    except PlacedError as mistake:
+        raise source.shown(mistake) from None
+    except RecursionError:
+        raise QueryError("cannot read the query: it is nested too deeply") from None
+
+
+def _bound(
+    source: Source, streams: Sequence[Stream], functions: Mapping[str, UserFunction], window: Window | None
+) -> Statement:
+    words, windows = split_window(source, _one_query(source))
+    refuse_unavailable(source, words)
+    select = parse_select(source, words)
+    _check_clauses(select, source)
+    said = read_from(select, source)
+    named = windowed(named_streams(said.inputs, streams, source), windows, window, source)
+    scope = Scope(named, functions)
+    refuse_aggregates(select.expressions, scope)
+    seen = Scope(named[:1], functions) if said.how in ("semi", "anti") else scope
+    condition = _condition(select, said, scope, source)
+    check_keys(named, condition, windows, source)
+    return Statement(named, condition, _outputs(select, seen, source), said.how)
+
+
+def _one_query(source: Source) -> Sequence[Token]:
+    """The words of the only query in the text, without the semicolon that may end it."""
+    words = words_of(source)
+    while words and words[-1].token_type == TokenType.SEMICOLON:
+        words = words[:-1]
+    if not words:
+        raise QueryError(f"the text is empty; write a query such as {_EXAMPLE}")
+    cut = next((word for word in words if word.token_type == TokenType.SEMICOLON), None)
+    if cut is not None:
+        raise source.error("the text is more than one query", span(cut))
+    if words[0].token_type not in (TokenType.SELECT, TokenType.WITH):
+        raise source.error(f"a query starts with SELECT: {_EXAMPLE}", span(words[0]))
+    return words
+
+
+def _check_clauses(select: exp.Select, source: Source) -> None:
+    extra = [key for key, value in select.args.items() if value and key not in _CLAUSES]
+    if extra:
+        raise source.at(f"{extra[0].strip('_').upper()} is not part of the language", select)
+
+
+def _condition(select: exp.Select, said: From, scope: Scope, source: Source) -> Condition:
+    where = select.args.get("where")
+    after = (where.this,) if where else ()
+    if where and said.how not in ("inner", "semi"):
+        raise source.at(
+            f"WHERE applies after a {said.how} join, which is not available: put the condition into ON "
+            "(a row to be kept that fails it there comes out without a partner)",
+            where,
+        )
+    if after and said.how == "semi":
+        condition_of(after, Scope(scope.streams[:1], scope.functions))
+    condition = condition_of((*said.conditions, *after), scope)
+    all_of_them = said.crossed or any(_is_true(node) for node in (*said.conditions, *after))
+    if not all_of_them:
+        _check_tied(said.inputs, [stream.name for stream in scope.streams], condition, source)
+    return condition
+
+
+def _is_true(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Boolean) and bool(node.this)
+
+
+def _check_tied(inputs: Sequence[Input], names: list[str], condition: Condition, source: Source) -> None:
+    groups = sorted(connected_components(names, condition.predicates), key=lambda group: min(map(names.index, group)))
+    if len(groups) > 1:
+        first, second = (sorted(group, key=names.index) for group in groups[:2])
+        node = inputs[names.index(second[0])].node
+        raise source.at(
+            f"no condition ties {', '.join(map(repr, first))} to {', '.join(map(repr, second))}; add one, or write "
+            "CROSS JOIN or WHERE TRUE to join every combination within the windows",
+            node,
+        )
+
+
+def _outputs(select: exp.Select, scope: Scope, source: Source) -> tuple[Output, ...]:
+    if not select.expressions:
+        raise source.at("the select list is empty; write * or some columns", select.args["from_"])
+    return outputs_of(select.expressions, scope)

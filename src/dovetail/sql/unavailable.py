@@ -1,0 +1,55 @@
+"""The clauses of SQL that the language does not have, refused by name before anything else is read.
+
+    SELECT T.a FROM T, H ... GROUP BY T.a     ->   GROUP BY is not available: sliding aggregates are not available
+
+They are looked for outside parentheses; a word beside a point or after AS is a name.
+"""
+
+from collections.abc import Sequence
+
+from sqlglot import Token, TokenType
+
+from dovetail.sql.place import Source
+from dovetail.sql.reader import depths, span
+
+_AGGREGATES = "sliding aggregates are not available"
+_ENDLESS = "a stream has no last row"
+_APART = "write one query for each part"
+_REASONS = {
+    TokenType.WITH: "name each stream in FROM",
+    TokenType.GROUP_BY: _AGGREGATES,
+    TokenType.HAVING: _AGGREGATES,
+    TokenType.QUALIFY: _AGGREGATES,
+    TokenType.ORDER_BY: "results come in order of their time with order='sync'",
+    TokenType.SORT_BY: "results come in order of their time with order='sync'",
+    TokenType.LIMIT: _ENDLESS,
+    TokenType.FETCH: _ENDLESS,
+    TokenType.OFFSET: _ENDLESS,
+    TokenType.UNION: _APART,
+    TokenType.INTERSECT: _APART,
+    TokenType.EXCEPT: _APART,
+}
+_ENDS = (TokenType.FROM, TokenType.WHERE, TokenType.JOIN, None)
+
+
+def refuse_unavailable(source: Source, words: Sequence[Token]) -> None:
+    """QueryError at the first clause that the language does not have."""
+    for at, depth in enumerate(depths(words)):
+        if depth == 0 and not _is_part_of_name(words, at):
+            _refuse(source, words, at)
+
+
+def _is_part_of_name(words: Sequence[Token], at: int) -> bool:
+    before = words[at - 1].token_type if at else None
+    return before in (TokenType.DOT, TokenType.ALIAS)
+
+
+def _refuse(source: Source, words: Sequence[Token], at: int) -> None:
+    word, kind = words[at], words[at].token_type
+    if kind == TokenType.DISTINCT and at and words[at - 1].token_type == TokenType.SELECT:
+        raise source.error("SELECT DISTINCT is not available: each result comes out once, equal or not", span(word))
+    if kind in _REASONS:
+        raise source.error(f"{word.text.upper()} is not available: {_REASONS[kind]}", span(word))
+    following = words[at + 1].token_type if at + 1 < len(words) else None
+    if kind in (TokenType.COMMA, TokenType.ON) and following in _ENDS:
+        raise source.error(f"something is missing after {word.text.upper()}", span(word))
