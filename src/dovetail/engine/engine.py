@@ -167,7 +167,6 @@ class Engine(Persistent):
         """Tuples of a row window are stored before their turn, so that it is known whom they push out."""
         first, last = self._windows[name].append(block)
         self._windows[name].hidden = last - first
-        self._rows[name].stored(first, last)
 
     def _store(self, name: str, block: Block) -> tuple[int, int]:
         window = self._windows[name]

@@ -25,6 +25,7 @@ class Marks:
         self._fresh: list[Ids] = []
         self._slices: dict[int, int] = {}  # number -> largest id
         self._next = 0
+        self._renewed = 0
         window.keep_note(name, fill)
 
     def __getitem__(self, ids: Ids) -> Ids:
@@ -52,6 +53,9 @@ class Marks:
         gone = [number for number, largest in self._slices.items() if largest < tail]
         for number in gone:
             del self._slices[number]
+        if self._window.renewed > self._renewed:
+            self._renewed = self._window.renewed
+            self._fresh = [self._noted()]
         new = {}
         ids = np.unique(np.concatenate(self._fresh)) if self._fresh else np.empty(0, np.int64)
         ids = ids[ids >= tail]
@@ -64,9 +68,12 @@ class Marks:
 
     def state(self) -> dict[SliceKey, pa.RecordBatch]:
         """All notes as one slice."""
-        notes = self.range(self._window.tail, self._window.end)
-        ids = np.flatnonzero(notes != self._fill) + self._window.tail
+        ids = self._noted()
         return {(self.section, 0): _batch(ids, self[ids])} if len(ids) else {}
+
+    def _noted(self) -> Ids:
+        notes = self.range(self._window.tail, self._window.end)
+        return np.flatnonzero(notes != self._fill) + self._window.tail
 
     def load(self, number: int, rows: pa.RecordBatch) -> None:
         """Notes read back, after their tuples."""

@@ -3,7 +3,8 @@
     ("window/T", 1200)  ->  a record batch of the tuples with ids 1200, 1201, ...
 
 ``SliceLog`` follows one window. Tuples not yet written are cut into slices when the changes are
-asked for, numbered by their first id; a slice is gone once its last tuple has expired.
+asked for, numbered by their first id; a slice is gone once its last tuple has expired. Which tuples
+of the oldest slice have expired is told by the window's tail, in the header.
 """
 
 from dataclasses import dataclass
@@ -65,18 +66,18 @@ class SliceLog:
     def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
         gone = [(self.section, first) for first, end in self._slices if end <= self._window.tail]
         self._slices = [(first, end) for first, end in self._slices if end > self._window.tail]
-        new = {}
-        size = max(_SMALLEST, len(self._window) // _PER_WINDOW)
-        for first in range(max(self._written, self._window.tail), self._window.end, size):
-            last = min(first + size, self._window.end)
-            new[self.section, first] = self._window.batch(first, last)
-            self._slices.append((first, last))
+        new = self._cut(max(self._written, self._window.tail))
+        self._slices += [(first, first + rows.num_rows) for (_, first), rows in new.items()]
         self._written = self._window.end
         return new, gone
 
     def state(self) -> dict[SliceKey, pa.RecordBatch]:
-        tail, end = self._window.tail, self._window.end
-        return {(self.section, tail): self._window.batch(tail, end)} if end > tail else {}
+        return self._cut(self._window.tail)
+
+    def _cut(self, start: int) -> dict[SliceKey, pa.RecordBatch]:
+        size, end = max(_SMALLEST, len(self._window) // _PER_WINDOW), self._window.end
+        firsts = range(start, end, size)
+        return {(self.section, first): self._window.batch(first, min(first + size, end)) for first in firsts}
 
     def load(self, number: int, rows: pa.RecordBatch) -> None:
         block = self._read(rows)
@@ -87,12 +88,16 @@ class SliceLog:
         self._written = self._window.end
 
     def drop(self, numbers: set[int]) -> None:
+        for first, end in self._slices:
+            if first in numbers:
+                self._window.forget(end)
         self._slices = [(first, end) for first, end in self._slices if first not in numbers]
 
     def header(self) -> dict[str, Any]:
-        return {"end": self._window.end}
+        return {"tail": self._window.tail, "end": self._window.end}
 
     def settle(self, header: dict[str, Any]) -> None:
+        self._window.forget(min(header["tail"], self._window.end))
         if not len(self._window):
             self._window.start_at(header["end"])
         self._written = self._window.end

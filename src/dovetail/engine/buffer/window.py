@@ -28,6 +28,7 @@ from dovetail.plan.physical import Attribute, Group, Key, Storage, Vector
 Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
 _SMALLEST = 1024
+_SPARE = 1 << 18
 
 
 class Window:
@@ -39,6 +40,7 @@ class Window:
         self.slack = 0
         self._capacity = 0
         self.hidden = 0  # how many of the newest tuples probes do not see yet
+        self.renewed = 0  # the first id of the last renewal
         self._columns: dict[str, Column] = {
             name: column_for(stream.schema.field(name).type) for name in storage.columns
         }
@@ -120,6 +122,8 @@ class Window:
 
     def start_at(self, number: int) -> None:
         """Give the next tuple this id; the window is empty."""
+        for column in self._columns.values():
+            column.move(0, 0, self._capacity)
         self.base = self.tail = self.end = number
 
     def append(self, block: Block) -> tuple[int, int]:
@@ -182,6 +186,20 @@ class Window:
                 index.expire(self.tail, len(self))
             if self.tail == self.end:
                 self._clock, self.slack = None, 0
+            if self._capacity > max(_SPARE, 8 * len(self)):
+                self._move(len(self) * 3 // 2)
+
+    def renew(self, ids: Times) -> None:
+        """Keep these tuples only, stored once more under new ids: ids stay consecutive, slices are written anew."""
+        slots = ids - self.base
+        columns = {name: column.take(slots) for name, column in self._columns.items()}
+        derived = {attribute: values[slots] for attribute, values in self._derived.items()}
+        notes = {name: values[slots] for name, (values, _) in self._notes.items()}
+        block = Block(columns, self.times[slots], derived, self.eligible(ids))
+        self.forget(self.end)
+        self.renewed, last = self.append(block)
+        for name, values in notes.items():
+            self.note(name)[self.renewed - self.base : last - self.base] = values
 
     def slots(self, ids: Times) -> Times:
         return ids - self.base
@@ -210,7 +228,11 @@ class Window:
             return
         needed = len(self) + more
         fits = needed * 3 // 2 <= self._capacity <= needed * 4
-        capacity = self._capacity if fits else max(_SMALLEST, needed * 3 // 2)
+        self._move(self._capacity if fits else needed * 3 // 2)
+
+    def _move(self, capacity: int) -> None:
+        """The live part at the front of arrays of this capacity."""
+        capacity = max(_SMALLEST, capacity)
         start, stop = self.tail - self.base, self.end - self.base
         for column in self._columns.values():
             column.move(start, stop, capacity)

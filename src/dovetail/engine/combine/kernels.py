@@ -83,13 +83,11 @@ def hash_probe(
 
 
 @njit(
-    f"void({_I8}, {_I8}, {_I8}, int32[::1], int64, int64, int64, int64, int64, int64, {_I8}, {_I8}, {_I8}, {_I8})",
+    f"void({_I8}, {_I8}, int32[::1], int64, int64, int64, int64, int64, {_I8}, {_I8}, {_I8}, {_I8})",
     cache=True,
     nogil=True,
 )
-def push_out(
-    codes, times, heads, nexts, shift, base, tail, first, last, count, leaves, oldest, follower, position
-):  # fmt: skip
+def push_out(codes, times, nexts, base, tail, first, last, count, leaves, oldest, follower, position):
     """Row windows per key: link each new tuple to its predecessor and note whom it pushes out.
 
     ``oldest[i]`` is the oldest tuple inside once i is the newest of its key, ``follower`` the next of the

@@ -4,6 +4,9 @@
 
 The stream's tuples are stored in total order (the gate sees to it), so the tuple that pushes out
 tuple ``id`` is ``id + n``; within a key it is the n-th later tuple of that key, found when it arrives.
+
+Tuples of a stream leave in order, but those of a key may stay while many around them have left; once
+most of a window has left, what is still inside is stored anew.
 """
 
 from collections.abc import Mapping
@@ -21,6 +24,10 @@ from dovetail.plan.physical import Group
 
 Flags = npt.NDArray[np.bool_]
 
+# Notes about each tuple of a key, and what stands there before it is known.
+_LINKS = {"leaves": NEVER, "oldest": -1, "follower": -1, "position": 0}
+_SPARE = 4096
+
 
 class RowWindowed:
     """When the tuples of one row-windowed stream leave."""
@@ -29,27 +36,26 @@ class RowWindowed:
         self._window = window
         self._count = rows.count
         self._group = group
+        self._linked = 0  # the id up to which it is known whom each tuple pushes out
         if group is not None:
-            window.keep_note("leaves", NEVER)
-            window.keep_note("oldest", -1)
-            window.keep_note("follower", -1)
-            window.keep_note("position", 0)
+            for name, fill in _LINKS.items():
+                window.keep_note(name, fill)
 
-    def stored(self, first: int, last: int) -> None:
-        """New tuples push out old ones of their key."""
-        if self._group is not None:
-            window = self._window
+    def _link(self, group: Group) -> None:
+        """Tuples stored since the last call push out older ones of their key."""
+        window, first = self._window, max(self._linked, self._window.tail)
+        if first < window.end:
             push_out(
-                window.attribute(self._group), window.times, window.hashed[self._group].heads,
-                window.hashed[self._group].nexts, window.hashed[self._group].shift, window.base, window.tail,
-                first, last, self._count, window.note("leaves"), window.note("oldest"), window.note("follower"),
-                window.note("position"),
+                window.attribute(group), window.times, window.hashed[group].nexts, window.base, window.tail,
+                first, window.end, self._count, *(window.note(name) for name in _LINKS),
             )  # fmt: skip
+        self._linked = window.end
 
     def leaves(self, ids: Ids) -> Ids:
         """The time of the tuple that pushes each one out; NEVER if it has not come."""
         slots = ids - self._window.base
         if self._group is not None:
+            self._link(self._group)
             return self._window.note("leaves")[slots]
         pushing = slots + self._count
         times = np.full(len(ids), NEVER, np.int64)
@@ -64,9 +70,19 @@ class RowWindowed:
             start, stop = window.tail - window.base, window.end - window.hidden - window.base
             window.forget(window.base + first_at_least(window.clock, start, stop, reach) - self._count)
         else:
+            self._link(self._group)
             stop = window.end - window.hidden - window.base
             waiting = window.note("leaves")[window.tail - window.base : stop] >= reach
-            window.forget(window.tail + (int(waiting.argmax()) if waiting.any() else len(waiting)))
+            ids = window.tail + np.flatnonzero(waiting)
+            window.forget(int(ids[0]) if len(ids) else window.base + stop)
+            if len(window) > 2 * len(ids) + _SPARE and not window.hidden:
+                self._renew(ids)
+
+    def _renew(self, ids: Ids) -> None:
+        window = self._window
+        window.renew(ids)
+        for name, fill in _LINKS.items():
+            window.note(name)[window.tail - window.base : window.end - window.base] = fill
 
 
 class RowCheck:
