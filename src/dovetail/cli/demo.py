@@ -20,6 +20,7 @@ from dovetail.cli.data_centre.screen import Screen, progress_line, summary_lines
 from dovetail.cli.data_centre.sensors import CONDITION, RACKS
 from dovetail.cli.data_centre.tally import Tally
 from dovetail.cli.java import complaint_about_java
+from dovetail.errors import DovetailError
 
 LOOK_EVERY = 0.2
 
@@ -34,7 +35,10 @@ def demo(
         typer.echo(complaint, err=True)
         raise typer.Exit(1)
     folder = Path(tempfile.mkdtemp(prefix="dovetail-demo-"))
-    failure = run_in(folder, Screen(Console()), None if stay else seconds)
+    try:
+        failure = run_in(folder, Screen(Console()), None if stay else seconds)
+    except (DovetailError, RuntimeError) as error:  # Spark's own errors are RuntimeErrors
+        failure = str(error).splitlines()[0]
     if failure:
         typer.echo(f"{failure}\nWhat Spark had to say about it is in {folder}.", err=True)
         raise typer.Exit(1)
@@ -81,11 +85,12 @@ def watch(
         failure = pipeline.failure()
         if failure:
             return failure
-        if take(pipeline, tally, screen):
-            started = clock() if started is None else started
+        if take(pipeline, tally, screen) and started is None:
+            started = clock()
+        if started is not None:
             screen.progress(progress_line(tally, clock() - started))
-        if started is not None and seconds is not None and clock() - started >= seconds:
-            return None
+            if seconds is not None and clock() - started >= seconds:
+                return None
         stop.wait(LOOK_EVERY)
     return None
 

@@ -57,9 +57,7 @@ def test_the_hottest_of_new_alarms_are_shown() -> None:
 
 
 def test_the_progress_line() -> None:
-    assert progress_line(TALLY, 7.2) == (
-        "0:00:07  500,000 rows/s in, 150 alarms/s out, 0.8 s from reading to alarm, 60 readings stored"
-    )
+    assert progress_line(TALLY, 7.2) == ("7 s: 500,000 rows/s in, 150 alarms/s out, lag 0.8 s, 60 tuples stored")
     assert progress_line(Tally(TALLY.batches[:1]), 0).startswith("the first 400,000 rows took 8.0 s")
 
 
@@ -69,8 +67,8 @@ def test_the_summary() -> None:
         "event time     12:00:00 to 12:01:40",
         "alarms         220 at 2 racks, 120 a second",
         "late           2 readings",
-        "state kept     60 readings in 2 KB, all that can still matter",
-        "micro-batches  2, usually 0.80 s, the slowest 0.80 s; the first 8.0 s, as it starts the workers",
+        "state kept     60 tuples in 2 KB, all that can still matter",
+        "micro-batches  2; median 0.80 s, slowest 0.80 s, the first, which starts the workers, 8.0 s",
         "hottest racks  A-07-23   44.9 °C   88.0 %     219 alarms",
         "               B-01-01   40.1 °C   80.5 %       1 alarm",
     ]

@@ -1,7 +1,7 @@
 """What the demo shows: a live line at the bottom of a terminal, plain lines in a file or a pipe.
 
     12:04:31  A-07-23   44.9 °C   88.0 %
-    0:00:07  412,000 rows/s in, 530 alarms/s out, 1.2 s from reading to alarm, 1,020 readings stored
+    7 s: 412,000 rows/s in, 530 alarms/s out, lag 1.2 s, 1,020 tuples stored
 
 The times of alarms are event times: a minute of the data centre passes in a second or two.
 """
@@ -80,11 +80,10 @@ def progress_line(tally: Tally, elapsed: float) -> str:
     """How it goes, in one line."""
     pace, newest = tally.now(), tally.batches[-1]
     if len(tally.batches) == 1:
-        return f"the first {newest.rows:,} rows took {newest.seconds:.1f} s, start of the workers included ..."
+        return f"the first {newest.rows:,} rows took {newest.seconds:.1f} s, start of the workers included"
     return (
-        f"{timedelta(seconds=round(elapsed))}  {pace.rows_per_second:,.0f} rows/s in, "
-        f"{pace.alarms_per_second:,.0f} alarms/s out, {pace.lag:.1f} s from reading to alarm, "
-        f"{newest.stored:,} readings stored"
+        f"{elapsed:.0f} s: {pace.rows_per_second:,.0f} rows/s in, {pace.alarms_per_second:,.0f} alarms/s out, "
+        f"lag {pace.lag:.1f} s, {newest.stored:,} tuples stored"
     )
 
 
@@ -100,9 +99,9 @@ def summary_lines(tally: Tally, cores: int) -> list[str]:
         "event time": f"{START:%H:%M:%S} to {START + replayed:%H:%M:%S}",
         "alarms": f"{tally.alarms:,} at {len(tally.racks):,} racks, {pace.alarms_per_second:,.0f} a second",
         "late": f"{newest.late:,} readings",
-        "state kept": f"{newest.stored:,} readings in {newest.stored_bytes / 1024:,.0f} KB, all that can still matter",
-        "micro-batches": f"{len(tally.batches)}, usually {usual:.2f} s, the slowest {slowest:.2f} s; "
-        f"the first {first.seconds:.1f} s, as it starts the workers",
+        "state kept": f"{newest.stored:,} tuples in {newest.stored_bytes / 1024:,.0f} KB, all that can still matter",
+        "micro-batches": f"{len(tally.batches)}; median {usual:.2f} s, slowest {slowest:.2f} s, "
+        f"the first, which starts the workers, {first.seconds:.1f} s",
         "hottest racks": f"\n{'':<15}".join(map(rack_text, tally.hottest(SHOWN_RACKS))) or "none was both hot and wet",
     }
     return [f"{name:<15}{text}" for name, text in facts.items()]
