@@ -11,7 +11,7 @@ A tuple's way through the package, which is also its map:
 """
 
 import dovetail.sql  # noqa: F401  # first, so that the function of that name takes its place below
-from dovetail.api import Query, function, join, sql, stream
+from dovetail.api import Query, function, join, spark_metrics, sql, stream
 from dovetail.errors import (
     BudgetError,
     DataError,
@@ -40,6 +40,7 @@ __all__ = [
     "function",
     "join",
     "rows",
+    "spark_metrics",
     "sql",
     "stream",
 ]

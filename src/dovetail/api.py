@@ -198,6 +198,23 @@ class Query:
 
         return spark_join(self.plan, session)
 
+    def late(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """On Spark, with ``late="divert"``: the rows that did not come in, with the reason and how late."""
+        from dovetail.runtime.spark.pipeline import spark_late
+
+        return spark_late(self.plan, session)
+
     def replace(self, **changes: Any) -> "Query":
         """The same query with some options changed."""
         return Query(replace(self.model, **changes))
+
+
+def spark_metrics(streaming_query: Any) -> list[dict[str, Any]]:
+    """What a running pipeline did, per batch and bucket; the batches that Spark still remembers, oldest first.
+
+    Rows in per stream, results, late rows, stored tuples and bytes, and the time spent packing, loading state,
+    joining and writing state, with how each bucket's engine was found (cached, caught up, loaded).
+    """
+    from dovetail.runtime.spark.metrics import spark_metrics as metrics
+
+    return metrics(streaming_query)

@@ -2,12 +2,25 @@
 
 from collections.abc import Iterator
 
+from dovetail.model.window import RowWindow
+from dovetail.plan.partition_grid import partition_grid
 from dovetail.plan.physical import Access, BandAccess, KeyAccess, Level, Plan, SimilarityAccess
+
+ASSUMED_PARTITIONS = 4
 
 
 def explain(plan: Plan) -> str:
-    """Streams with windows and storage, then the probe of each arriving stream."""
-    return "\n".join(_lines(plan))
+    """Streams with windows and storage, the probe of each arriving stream, and the buckets on Spark."""
+    return "\n".join([*_lines(plan), *_partitioning(plan)])
+
+
+def _partitioning(plan: Plan) -> Iterator[str]:
+    asked = plan.query.partitions
+    whole = [s.name for s in plan.query.streams if isinstance(s.window, RowWindow) and s.window.per == "stream"]
+    yield "partitioning on Spark" + ("" if asked else f", if the session has {ASSUMED_PARTITIONS} shuffle partitions")
+    yield f"  {partition_grid(plan.query, asked or ASSUMED_PARTITIONS)}"
+    for name in whole:
+        yield f"  every cell sees all of {name}: its window counts rows of the whole stream"
 
 
 def _lines(plan: Plan) -> Iterator[str]:

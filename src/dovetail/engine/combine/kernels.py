@@ -332,6 +332,18 @@ def combine_codes(codes, more):
     return out
 
 
+@njit(f"{_I8}({_READ}, int64)", cache=True, nogil=True)
+def spread(codes, size):
+    """Each code as a number from 0 to size - 1, the same in every process (the finalizer of SplitMix64)."""
+    out = np.empty(len(codes), np.int64)
+    for at in range(len(codes)):
+        word = np.uint64(codes[at])
+        word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        out[at] = np.int64((word ^ (word >> np.uint64(31))) % np.uint64(size))
+    return out
+
+
 @njit(
     [
         "int64[::1](Array(int32, 1, 'C', readonly=True), Array(uint8, 1, 'C', readonly=True))",

@@ -29,8 +29,9 @@ from pyspark.sql.streaming.stateful_processor import (
 from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.slices import Changes
 from dovetail.engine.engine import Engine
-from dovetail.model.window import TimeWindow
+from dovetail.model.order import Adaptive
 from dovetail.plan.physical import Plan
+from dovetail.runtime.adapting import Adapting, WallStopwatch
 from dovetail.runtime.spark.alarm import Alarm
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces, to_blob
@@ -47,7 +48,8 @@ class Job:
     """What the operator of one pipeline must know; a value that travels to the workers.
 
     ``run`` tells pipelines apart in a worker's cache, ``ended`` names the streams that are static tables
-    (all of their rows come before the first batch), and ``once`` says that every stream is: one batch, then the end.
+    (all of their rows come before the first batch), ``once`` says that every stream is: one batch, then the end; and
+    ``diverts`` asks for the rows that did not come in instead of the results.
     """
 
     plan: Plan
@@ -56,6 +58,7 @@ class Job:
     run: str
     ended: tuple[str, ...] = ()
     once: bool = False
+    diverts: bool = False
 
 
 class JoinOperator(StatefulProcessor):
@@ -101,8 +104,11 @@ class JoinOperator(StatefulProcessor):
         report = Report(bucket, arrivals)
         head, engine = self._recall(bucket, report)
         results = report.timed("join", self._results(engine, arrivals, timers))
+        if self._job.diverts:
+            results = self._diverted(engine, results)
         for piece in in_pieces(report.counted(results), RESULT_BYTES):
             yield _output(blob=to_blob(piece))
+        engine.diverted.take()
         if not self._job.once:
             self._save(bucket, head, engine, report)
             self._alarm.set(engine, timers)
@@ -111,11 +117,22 @@ class JoinOperator(StatefulProcessor):
     def _results(self, engine: Engine, arrivals: Arrivals, timers: TimerValues) -> Iterator[pa.RecordBatch]:
         for name in self._job.ended:
             yield from engine.advance(name, AFTER_ALL)
-        yield from engine.push(arrivals.blocks, arrivals.newest)
+        yield from self._adapted(engine, engine.push(arrivals.blocks, arrivals.newest))
         if self._alarm.needed and not self._job.once:
             yield from engine.tick(timers.getCurrentProcessingTimeInMs() * 1000)
         if self._job.once:
             yield from engine.close()
+
+    def _diverted(self, engine: Engine, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows that did not come in, instead of the results."""
+        for _ in results:
+            pass
+        yield from engine.diverted.take().to_batches()
+
+    def _adapted(self, engine: Engine, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Under the adaptive order, decide after the batch where the next one waits."""
+        order = self._job.plan.query.order
+        return Adapting(engine, order.alpha).around(results) if isinstance(order, Adaptive) else results
 
     def _recall(self, bucket: int, report: Report) -> tuple[Head | None, Engine]:
         """An engine that agrees with the state, by the cheapest way that is safe."""
@@ -124,7 +141,7 @@ class JoinOperator(StatefulProcessor):
             cached = ENGINES.take((self._job.run, bucket))
             if head is None:
                 report.recalled = "new"
-                return None, Engine(self._job.plan)
+                return None, Engine(self._job.plan, WallStopwatch())
             if cached and cached.token == head.token:
                 report.recalled = "cached"
                 return head, cached.engine
@@ -132,15 +149,16 @@ class JoinOperator(StatefulProcessor):
                 report.recalled = "caught up"
                 return head, cached.engine
             report.recalled = "loaded"
-            return head, Engine.restore(self._job.plan, self._state.load_all(), head.header)
+            engine = Engine(self._job.plan, WallStopwatch())
+            engine.apply(Changes(dict(self._state.load_all()), [], head.header))
+            return head, engine
 
     def _catch_up(self, cached: Cached, head: Head) -> bool:
         """Apply the batches that an engine missed; False if they are too many, or if it does not end up like the state.
 
         Tuples that came and went while it was away leave a gap that slices do not tell of; its header does.
-        Nor do they tell of rows given out meanwhile, so where rows wait to be given out nothing is caught up on.
         """
-        missed = head.lineage.since(cached.token) if _stores_only_windows(self._job.plan) else None
+        missed = head.lineage.since(cached.token)
         if missed is None:
             return False
         load, drop = missed
@@ -156,12 +174,6 @@ class JoinOperator(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing to release: engines stay in the cache for the next batch."""
-
-
-def _stores_only_windows(plan: Plan) -> bool:
-    query = plan.query
-    in_time = all(isinstance(stream.window, TimeWindow) for stream in query.streams)
-    return in_time and query.how == "inner" and query.order == "none"
 
 
 def _output(blob: bytes | None = None, report: str | None = None) -> pd.DataFrame:

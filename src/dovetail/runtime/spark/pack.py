@@ -46,7 +46,8 @@ class Packer:
     """What packing one stream takes; a value that travels to the workers.
 
     ``arriving`` names the columns as they come, ``kept`` those that the engine wants, ``filters`` what
-    can be judged here, and ``numbers`` is the bucket number of each cell.
+    can be judged here, and ``numbers`` is the bucket number of each cell. Rows without a time go no further,
+    unless they are handed over in the end.
     """
 
     stream: Stream
@@ -56,6 +57,7 @@ class Packer:
     filters: tuple[Expression, ...]
     grid: Grid
     numbers: tuple[int, ...]
+    keeps_null_times: bool = False
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack one source partition, a bounded piece at a time."""
@@ -70,12 +72,15 @@ class Packer:
     def pack(self, rows: pa.RecordBatch, partition: int, sequence: int, position: int) -> pa.RecordBatch:
         """One packed row for every cell."""
         started = perf_counter_ns()
-        columns, lost = _with_times(conform(self.stream, rows, self.arriving), self.stream.time)
-        times = times_us(columns[self.stream.time])
+        columns = conform(self.stream, rows, self.arriving)
+        timed, lost = _with_times(columns, self.stream.time)
+        columns = columns if self.keeps_null_times else timed
+        times = times_us(timed[self.stream.time])
         newest = int(times.max()) if len(times) else None
         chosen = self._passing(columns)
         blobs = self._blobs(chosen, position)
-        totals = {"rows": rows.num_rows, "null_times": lost, "filtered": len(times) - len(chosen[self.stream.time])}
+        filtered = len(columns[self.stream.time]) - len(chosen[self.stream.time])
+        totals = {"rows": rows.num_rows, "null_times": lost, "filtered": filtered}
         totals["pack_us"] = (perf_counter_ns() - started) // 1000
         return self._packed(partition, sequence, newest, totals, blobs)
 

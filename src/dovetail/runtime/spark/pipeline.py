@@ -20,6 +20,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from dovetail.engine.admit.diverted import Diverted
 from dovetail.errors import PlanError
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
@@ -40,6 +41,18 @@ from dovetail.runtime.spark.unpack import Unpacker
 
 def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     """The result of a query over Spark DataFrames: streaming if any input streams, static otherwise."""
+    return _unpacked(_pipeline(plan, session), plan.query.schema, plan.query.order != "none")
+
+
+def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
+    """The rows that did not come in: stream, reason, how late, the row; a pipeline of its own, in one bucket."""
+    if plan.query.late != "divert":
+        raise PlanError(f"late(): this query has late={plan.query.late!r}; only late='divert' hands rows over")
+    alone = replace(plan, query=replace(plan.query, partitions=1))
+    return _unpacked(_pipeline(alone, session, diverts=True), Diverted(plan.query).schema, ordered=False)
+
+
+def _pipeline(plan: Plan, session: SparkSession | None, diverts: bool = False) -> DataFrame:
     query = plan.query
     session = session or _session_of(query)
     check_session(session)
@@ -51,8 +64,8 @@ def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     streaming = [packed[name] for name, frame in inputs.items() if frame.isStreaming]
     static = [packed[name] for name, frame in inputs.items() if not frame.isStreaming]
     ended = tuple(name for name, frame in inputs.items() if not frame.isStreaming)
-    joined = _joined(streaming, static, _job(plan, describe(query, grid, partitions), ended))
-    return _unpacked(joined, query)
+    job = _job(plan, describe(query, grid, partitions), ended)
+    return _joined(streaming, static, replace(job, diverts=diverts))
 
 
 def _session_of(query: JoinQuery) -> SparkSession:
@@ -84,7 +97,8 @@ def _packers(plan: Plan, grid: Grid, numbers: tuple[int, ...]) -> dict[str, Pack
         filters = tuple(e for name, e in query.filters if name == stream.name and _own_filters(query, name))
         bare = replace(stream, data=None)
         arriving = plan.columns[stream.name]
-        packers[stream.name] = Packer(bare, position, arriving, kept[stream.name], filters, grid, numbers)
+        keep = query.late == "divert"
+        packers[stream.name] = Packer(bare, position, arriving, kept[stream.name], filters, grid, numbers, keep)
     return packers
 
 
@@ -122,9 +136,8 @@ def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Jo
     return joined.observe(f"{OBSERVATION}{job.run}", F.collect_list("report").alias(REPORTS))
 
 
-def _unpacked(joined: DataFrame, query: JoinQuery) -> DataFrame:
-    ordered = query.order != "none"
-    schema = spark_schema(query.schema)
+def _unpacked(joined: DataFrame, rows: pa.Schema, ordered: bool) -> DataFrame:
+    schema = spark_schema(rows)
     unpacker = Unpacker(arrow_schema(schema), ordered)
 
     def unpack(batches: Any) -> Any:

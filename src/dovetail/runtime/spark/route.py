@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.derive import derive
+from dovetail.engine.combine.kernels import spread
 from dovetail.plan.partition_grid import Axis, Grid, KeyAxis, RangeAxis, Reach, StreamAxis
 from dovetail.plan.physical import Key, Number
 
@@ -37,6 +38,10 @@ def route(grid: Grid, rows: Rows) -> tuple[Integers, Integers]:
     """Row numbers and the cell of each, by cell and then by row; a row stands there once per copy."""
     row, cell = np.arange(rows.length), np.zeros(rows.length, np.int64)
     for axis in grid.axes:
+        own = _own_coordinate(axis, rows)
+        if own is not None:
+            cell = cell * axis.size + own[row]
+            continue
         copies, coordinates = _coordinates(axis, rows)
         times = copies[row]
         first = np.cumsum(copies) - copies
@@ -47,19 +52,20 @@ def route(grid: Grid, rows: Rows) -> tuple[Integers, Integers]:
     return row[order], cell[order]
 
 
+def _own_coordinate(axis: Axis, rows: Rows) -> Integers | None:
+    """The one coordinate of each row on an axis that its stream owns; None if rows are copied along it."""
+    if isinstance(axis, KeyAxis) and rows.stream in axis.keys:
+        return _hashed_key(axis, rows)
+    if isinstance(axis, StreamAxis) and rows.stream == axis.stream:
+        return (np.arange(rows.length) + rows.position) % axis.size
+    return None
+
+
 def _coordinates(axis: Axis, rows: Rows) -> tuple[Integers, Integers]:
     """How many coordinates each row has, and all of them, row after row."""
-    if isinstance(axis, KeyAxis) and rows.stream in axis.keys:
-        return _once(_hashed_key(axis, rows))
-    if isinstance(axis, StreamAxis) and rows.stream == axis.stream:
-        return _once((np.arange(rows.length) + rows.position) % axis.size)
     if isinstance(axis, RangeAxis) and rows.stream in axis.reaches:
         return _ranges(axis, rows)
     return np.full(rows.length, axis.size), np.tile(np.arange(axis.size), rows.length)
-
-
-def _once(coordinates: Integers) -> tuple[Integers, Integers]:
-    return np.ones(len(coordinates), np.int64), coordinates
 
 
 def _hashed_key(axis: KeyAxis, rows: Rows) -> Integers:
@@ -107,8 +113,6 @@ def _float_end(values: npt.NDArray[np.float64], width: float) -> Integers:
 
 
 def _mixed(codes: npt.NDArray[np.generic], size: int) -> Integers:
-    """Codes spread over 0..size-1 (the finalizer of SplitMix64)."""
-    word = codes.astype(np.int64, copy=False).view(np.uint64)
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((word ^ (word >> np.uint64(31))) % np.uint64(size)).astype(np.int64)
+    """Codes spread over 0..size-1."""
+    coordinates: Integers = spread(codes.astype(np.int64, copy=False), size)
+    return coordinates

@@ -77,6 +77,7 @@ def check_session(session: SparkSession) -> None:
             "Python with the same packages, workers fail; set it to sys.executable before the session starts",
             stacklevel=2,
         )
+    _check_java(session)
     _check_state_store(session)
     _check_partitions(session)
 
@@ -88,6 +89,13 @@ def _check_versions(spark: str) -> None:
         _installed(package)
     if int(_installed("pandas").split(".")[0]) >= 3:
         raise PlanError(f"pandas {version('pandas')} breaks parts of Spark 4.3; pip install 'pandas<3'")
+
+
+def _check_java(session: SparkSession) -> None:
+    """Asked in SQL, which works through Spark Connect as well."""
+    (found,) = session.sql("SELECT java_method('java.lang.System', 'getProperty', 'java.version')").first() or ("",)
+    if found.split(".")[0] not in ("17", "21"):
+        raise PlanError(f"Spark runs on Java {found}, and Spark 4.3 needs Java 17 or 21; set JAVA_HOME to one of them")
 
 
 def _installed(package: str) -> str:
