@@ -6,6 +6,8 @@ import typer
 
 from dovetail import __version__
 from dovetail.cli.demo import demo as run_demo
+from dovetail.cli.explain import explain as explain_pipeline
+from dovetail.cli.run import run as run_pipeline
 
 app = typer.Typer(help="Sliding-window joins over streams.", no_args_is_help=True, add_completion=False)
 
@@ -26,6 +28,8 @@ def _options(
 
 
 app.command("demo")(run_demo)
+app.command("run")(run_pipeline)
+app.command("explain")(explain_pipeline)
 
 
 def main() -> None:

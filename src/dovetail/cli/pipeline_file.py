@@ -1,0 +1,46 @@
+"""A pipeline file as queries: read, checked, and bound to its streams.
+
+The same file can be bound without Spark, to check and explain it, and over DataFrames, to run it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from dovetail.api import Query, sql, stream
+from dovetail.errors import DovetailError
+from dovetail.sql import Pipeline, parse_pipeline
+from dovetail.sql.declarations import SinkDeclaration, StreamDeclaration
+
+MISTAKE = 2
+
+
+@dataclass(frozen=True)
+class Routed:
+    """A query and where its results go."""
+
+    query: Query
+    sink: SinkDeclaration
+
+
+def read_pipeline(path: Path) -> tuple[Pipeline, list[Routed]]:
+    """The file, checked without Spark; a mistake in it is shown and ends the program."""
+    try:
+        pipeline = parse_pipeline(path.read_text())
+        return pipeline, routed(pipeline)
+    except (DovetailError, UnicodeDecodeError) as error:
+        typer.echo(f"{path}: {error}", err=True)
+        raise typer.Exit(MISTAKE) from None
+
+
+def routed(pipeline: Pipeline, data: Callable[[StreamDeclaration], Any] | None = None) -> list[Routed]:
+    """The queries of a pipeline, over data if there is a way to get it."""
+    streams = []
+    for declared in pipeline.streams:
+        delay, found = timedelta(microseconds=declared.delay_us), data(declared) if data else None
+        streams.append(stream(declared.name, found, time=declared.time, delay=delay, schema=declared.schema))
+    return [Routed(sql(insert.query, *streams), insert.sink) for insert in pipeline.inserts]

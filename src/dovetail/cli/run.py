@@ -1,0 +1,127 @@
+"""``dovetail run``: the queries of a pipeline file on Spark, each into its sink.
+
+Ends with 0 when it was stopped or came to its end, 1 when Spark or a query failed, 2 when the file has a mistake.
+"""
+
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from dovetail.cli.java import complaint_about_java
+from dovetail.cli.pipeline_file import MISTAKE, Routed, read_pipeline, routed
+from dovetail.cli.progress import Progress, Running
+from dovetail.sql import Pipeline
+from dovetail.sql.declarations import StreamDeclaration
+
+if TYPE_CHECKING:
+    from dovetail.runtime.spark.frames import DataFrame, SparkSession
+
+FAILURE = 1
+LOOK_EVERY = 0.2
+_OWN_SCHEMA = ("kafka", "rate", "rate-micro-batch", "socket")
+
+
+def run(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A pipeline file.")],
+    once: Annotated[bool, typer.Option("--once", help="Take what there is now, then stop.")] = False,
+    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this long.")] = None,
+) -> None:
+    """Run the queries of a pipeline file on Spark, until Ctrl-C."""
+    if once and seconds is not None:
+        typer.echo("--once stops by itself; leave out --seconds", err=True)
+        raise typer.Exit(MISTAKE)
+    pipeline, _ = read_pipeline(file)
+    no_pyspark = "Pipelines run on Spark, which is not installed: pip install 'dovetail[spark]', and try again."
+    complaint = complaint_about_java() if find_spec("pyspark") else no_pyspark
+    failure = complaint or _on_spark(pipeline, once, seconds, file.name)
+    if failure:
+        typer.echo(failure, err=True)
+        raise typer.Exit(FAILURE)
+
+
+def _on_spark(pipeline: Pipeline, once: bool, seconds: float | None, name: str) -> str | None:
+    from dovetail.runtime.spark.session import spark_session
+
+    stop = Event()
+    import_module("dovetail.engine.engine")  # compiles kernels, if need be, before several workers would at once
+    session = spark_session(name=f"dovetail run {name}")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        return run_on(session, pipeline, stop, Console(), once=once, seconds=seconds)
+    finally:
+        session.stop()
+
+
+def run_on(
+    session: "SparkSession",
+    pipeline: Pipeline,
+    stop: Event,
+    console: Console,
+    *,
+    once: bool = False,
+    seconds: float | None = None,
+) -> str | None:
+    """Start every query, watch them until it is time to stop, stop them; returns why it failed, if it did."""
+    with ExitStack() as stopping:
+        try:
+            started = []
+            for route in routed(pipeline, lambda declared: frame(session, declared)):
+                started.append(Running(route.sink.name, start(route, once)))
+                stopping.callback(started[-1].query.stop)
+        except Exception as error:
+            if not type(error).__module__.startswith("pyspark."):
+                raise
+            return str(error).splitlines()[0]
+        with Progress(console, started) as progress:
+            failure = watch(started, progress, stop, seconds)
+    for each in started:
+        each.take()
+        console.print(each.summary(), markup=False, highlight=False, soft_wrap=True)
+    return failure
+
+
+def frame(session: "SparkSession", declared: StreamDeclaration) -> "DataFrame":
+    """A stream's rows; sources that bring their own columns have them cast, others are told what to read."""
+    reading = session.readStream.format(declared.format).options(**declared.options)
+    columns = [(f"`{column.name.replace('`', '``')}`", column.written) for column in declared.columns]
+    if declared.format.lower() in _OWN_SCHEMA:
+        return reading.load().selectExpr(*(f"CAST({name} AS {type}) AS {name}" for name, type in columns))
+    return reading.schema(", ".join(f"{name} {type}" for name, type in columns)).load()
+
+
+def start(route: Routed, once: bool) -> Any:
+    """The query, writing into its sink."""
+    sink = route.sink
+    writing = route.query.spark().writeStream.queryName(sink.name).format(sink.format).options(**sink.options)
+    if sink.checkpoint is not None:
+        writing = writing.option("checkpointLocation", sink.checkpoint)
+    return (writing.trigger(availableNow=True) if once else writing).start()
+
+
+def watch(
+    running: Sequence[Running],
+    progress: Progress,
+    stop: Event,
+    seconds: float | None = None,
+    clock: Callable[[], float] = monotonic,
+) -> str | None:
+    """Show what happens until all have ended, one has failed, or it is time to stop."""
+    end = None if seconds is None else clock() + seconds
+    while not stop.is_set():
+        progress.show()
+        failure = next(filter(None, (each.failure() for each in running)), None)
+        ended = all(not each.query.isActive for each in running)
+        if failure or ended or (end is not None and clock() >= end):
+            return failure
+        stop.wait(LOOK_EVERY)
+    return None
