@@ -34,6 +34,43 @@ def test_static_rows_are_the_oracles(spark: Any, on: str, options: dict[str, Any
     assert options.get("order") is None or ordered(rows)
 
 
+@pytest.mark.parametrize("options", [{"how": "full"}, {"how": "left", "order": "hold"}], ids=str)
+def test_unmatched_rows_of_streams_come_out_once_across_restarts(
+    spark: Any, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    far = Push({name: random_rows(seed, 5, 600, 1, first_row=9000) for seed, name in enumerate("AB")})
+    batches = [*random_batches("AB", seed=4, batches=3), far]
+    for part in (batches[:2], batches[2:]):
+        folder.feed(part)
+        query = build("A.k = B.k AND A.g = B.g", folder.frames(), partitions=3, **options)
+        folder.run(query.spark())
+    early = pa.scalar(500_000_000, pa.int64()).cast(query.schema.field("result_time").type)
+    assert_same_rows(_before(folder.rows(query), early), _before(oracle(query.model, batches).rows, early))
+
+
+def test_rows_that_did_not_come_in_are_a_data_frame(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    old, fresh = random_rows(1, 20, 0, 1), random_rows(2, 20, 100, 1)
+    no_time = fresh.set_column(0, fresh.schema.field(0), pa.nulls(20, fresh.schema.field(0).type))
+    folder.feed([Push({"A": fresh, "B": fresh}), Push({"A": old, "B": no_time})])
+    query = build("A.k = B.k", folder.frames(), partitions=2, late="divert")
+    folder.run(query.late())
+    rows = spark.read.schema(query.late().schema).parquet(str(tmp_path / "out")).toArrow().to_pylist()
+    late = [row for row in rows if row["reason"] == "late"]
+    assert {row["stream"] for row in late} == {"A"}
+    assert sorted(row["A"]["row"] for row in late) == sorted(old["row"].to_pylist())
+    assert all(row["late_by"].total_seconds() > 90 for row in late)
+    lost = [row for row in rows if row["reason"] == "no time"]
+    assert sorted(row["B"]["row"] for row in lost) == sorted(no_time["row"].to_pylist())
+
+
+def test_only_a_query_that_diverts_hands_rows_over(spark: Any) -> None:
+    query = build("A.k = B.k", {name: random_rows(seed, 5) for seed, name in enumerate("AB")})
+    with pytest.raises(dv.PlanError, match="only late='divert' hands rows over"):
+        query.late(spark)
+
+
 def test_an_ordered_stream_never_goes_back_across_buckets_and_batches(spark: Any, tmp_path: Path) -> None:
     folder = Folder(spark, tmp_path, "AB")
     far = Push({name: random_rows(seed, 5, 600, 1, first_row=9000) for seed, name in enumerate("AB")})

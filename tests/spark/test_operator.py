@@ -126,11 +126,17 @@ def test_wandering_buckets_and_failed_attempts(case: str, seed: int, monkeypatch
 KINDS: list[dict[str, Any]] = [
     {"order": "sync"},
     {"order": "hold"},
+    {"order": "adaptive"},
+    {"how": "full"},
+    {"how": "left", "order": "hold"},
+    {"how": "semi"},
+    {"how": "anti", "order": "sync"},
+    {"window": {"A": dv.rows(3, per="key"), "B": "4 seconds"}},
     {"window": {"A": dv.rows(9), "B": "4 seconds"}},
 ]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_held_rows_and_row_windows_wander_too(
     options: dict[str, Any], seed: int, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,150 @@
+"""Killed at any point of its work and restarted from its checkpoint, a pipeline loses nothing and repeats nothing.
+
+Each case is a process of its own that is killed with SIGKILL, by a hook in a Python worker at a point of the operator's
+work, or from outside at a moment of chance; then it is started again until it comes to its end.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dovetail.testing import assert_same_rows, oracle
+from tests.spark.feeding import random_batches
+from tests.spark.queries import SCHEMA, build
+
+ROOT = Path(__file__).parents[3]
+HOOKS = Path(__file__).parent / "hooks"
+BATCHES = 5
+LOCAL, CLUSTER = "local[2]", "local-cluster[2,1,1024]"
+pytestmark = pytest.mark.spark
+
+
+class Job:
+    """A pipeline over files, run as often as it takes."""
+
+    def __init__(self, path: Path, master: str, options: dict[str, str], seed: int) -> None:
+        self.path, self.master, self.options = path, master, options
+        self.batches = random_batches("AB", seed, BATCHES)
+        for name in "AB":
+            (path / name).mkdir()
+            for at, batch in enumerate(self.batches):
+                file = path / name / f"{at:04}.parquet"
+                pq.write_table(batch.batch.get(name, SCHEMA.empty_table()), file)
+                os.utime(file, (10**9 + at, 10**9 + at))
+        (path / "notes").mkdir()
+
+    def start(self, kill_at: str | None = None) -> "subprocess.Popen[bytes]":
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        if kill_at:
+            environment |= {"KILL_AT": kill_at, "KILL_NOTES": str(self.path / "notes")}
+            environment["PYTHONPATH"] = f"{HOOKS}{os.pathsep}{ROOT}"
+        command = [
+            sys.executable,
+            "-m",
+            "tests.recovery.kill.job",
+            str(self.path),
+            self.master,
+            json.dumps(self.options),
+        ]
+        log = (self.path / "log").open("ab")
+        return subprocess.Popen(command, env=environment, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
+
+    def finish(self) -> None:
+        """Run to the end, whatever happened before."""
+        assert self.start().wait(timeout=240) == 0, (self.path / "log").read_text()[-3000:]
+
+    def check(self) -> None:
+        """The rows are those of a run that was never killed; an ordered output never goes back between batches."""
+        query = build("A.k = B.k", {name: SCHEMA.empty_table() for name in "AB"}, **self.options)
+        expected = oracle(query.model, self.batches).rows
+        assert expected.num_rows
+        assert_same_rows(self._committed(query.schema), expected)
+
+    def _committed(self, schema: pa.Schema) -> pa.Table:
+        """Only files that the sink's log has committed count, as any reader of the folder sees them."""
+        files: dict[str, Any] = {}
+        for entry in sorted((self.path / "out" / "_spark_metadata").glob("[0-9]*"), key=_number):
+            if entry.suffix == ".compact":
+                files.clear()
+            for line in entry.read_text().splitlines()[1:]:
+                files[json.loads(line)["path"].removeprefix("file://")] = None
+        tables = [pq.read_table(file) for file in files]
+        return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
+
+
+def _number(path: Path) -> int:
+    return int(path.name.split(".")[0])
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """The driver, its Java and its workers: all of them, at once."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.mark.parametrize(
+    ("kill_at", "options"),
+    [
+        ("recall:4", {}),
+        ("join:5", {"order": "hold"}),
+        ("save:5", {"how": "full"}),
+        ("saved:8", {"order": "sync", "how": "left"}),
+    ],
+)
+def test_the_driver_killed_at_a_point_of_the_operators_work(
+    tmp_path: Path, kill_at: str, options: dict[str, str]
+) -> None:
+    job = Job(tmp_path, LOCAL, options, seed=len(kill_at))
+    process = job.start(kill_at)
+    process.wait(timeout=240)
+    assert (tmp_path / "notes" / "killed").exists(), (tmp_path / "log").read_text()[-3000:]
+    _end(process)
+    job.finish()
+    job.check()
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def test_the_driver_killed_at_moments_of_chance(tmp_path: Path) -> None:
+    job = Job(tmp_path, LOCAL, {"order": "hold", "how": "left"}, seed=3)
+    chance = random.Random(7)
+    for _ in range(2):
+        process = job.start()
+        _wait_for_a_batch(process, tmp_path)
+        time.sleep(chance.random() * 2)
+        if process.poll() is None:
+            _kill(process)
+    job.finish()
+    job.check()
+
+
+def _wait_for_a_batch(process: "subprocess.Popen[bytes]", path: Path) -> None:
+    """Until one more batch than before has begun."""
+    begun = path / "checkpoint" / "offsets"
+    before = len(list(begun.glob("[0-9]*")))
+    while process.poll() is None and len(list(begun.glob("[0-9]*"))) <= before:
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("kill_at", ["join:4", "saved:5"])
+def test_an_executor_killed_under_a_running_query(tmp_path: Path, kill_at: str) -> None:
+    """Spark starts another executor and tries the task again: what the lost attempt did leaves no trace."""
+    job = Job(tmp_path, CLUSTER, {"how": "left"}, seed=len(kill_at))
+    assert job.start(kill_at).wait(timeout=280) == 0, (tmp_path / "log").read_text()[-3000:]
+    assert (tmp_path / "notes" / "killed").exists()
+    job.check()
