@@ -98,7 +98,7 @@ class Tally:
 
     @property
     def alarms(self) -> int:
-        return sum(batch.alarms for batch in self.batches)
+        return sum(rack.alarms for rack in self.racks.values())
 
     def now(self) -> Pace:
         """Speed of the last few batches, the first left out once there are others."""
