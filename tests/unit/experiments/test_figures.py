@@ -1,0 +1,23 @@
+"""Figures that do not depend on the machine, in their short form: what we say of them stays true."""
+
+import pytest
+
+from experiments.papers import figure_named
+
+HOLD = ("order-5", "order-6", "kang-2", "kang-3", "kang-8", "kang-9", "kang-10", "kang-11")
+
+
+@pytest.mark.parametrize("name", HOLD)
+def test_the_claim_holds(name: str) -> None:
+    figure = figure_named(name)
+    assert figure is not None
+    outcome = figure(True)
+    assert outcome.name == name
+    assert outcome.holds, {check for check, passed in outcome.checks.items() if not passed}
+
+
+def test_the_model_crosses_at_67_and_144() -> None:
+    crossings = [
+        figure(True).ours["crossing, tuples/s"] for figure in map(figure_named, ("kang-2", "kang-3")) if figure
+    ]
+    assert crossings == pytest.approx([67.0, 144.0], abs=0.05)
