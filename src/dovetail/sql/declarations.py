@@ -75,9 +75,10 @@ def read_stream(reader: Reader) -> StreamDeclaration:
             columns.append(_column(reader, columns))
         if not reader.takes(","):
             break
-    if watermark is None:
+    if watermark is None and reader.sees(")"):
         raise reader.wanted("WATERMARK FOR <time column> AS <time column> - INTERVAL '5' SECOND")
     reader.needs(")", "WITH")
+    assert watermark is not None
     options = read_options(reader)
     return StreamDeclaration(name, tuple(columns), *watermark, _taken(options, "format", reader), options)
 

@@ -122,4 +122,6 @@ def _reason(description: str) -> str:
     """The parser's reason without the names of its classes."""
     if description.startswith("Required keyword"):
         return "an operand is missing"
+    if description.startswith("Found multiple"):
+        return "a clause comes a second time"
     return "unexpected text" if "Unexpected token" in description else description.lower()

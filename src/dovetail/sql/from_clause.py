@@ -44,10 +44,11 @@ class Input:
 
 @dataclass(frozen=True)
 class From:
-    """The streams, the kind of join, its conditions, and whether every combination is asked for by name."""
+    """The streams, the kind of join and its words, conditions, whether every combination is asked for by name."""
 
     inputs: tuple[Input, ...]
     how: How
+    words: str
     conditions: tuple[exp.Expr, ...]
     crossed: bool
 
@@ -63,8 +64,10 @@ def read_from(select: exp.Select, source: Source) -> From:
     outer = [(join, kind) for join, kind in zip(joins, kinds, strict=True) if kind != "inner"]
     if outer:
         _check_outer(outer[0][0], len(inputs), source)
+    how: How = outer[0][1] if outer else "inner"
+    words = _words(outer[0][0]) if outer else "JOIN"
     conditions = tuple(join.args["on"] for join in joins if join.args.get("on"))
-    return From(inputs, outer[0][1] if outer else "inner", conditions, any(join.kind == "CROSS" for join in joins))
+    return From(inputs, how, words, conditions, any(join.kind == "CROSS" for join in joins))
 
 
 def _input(node: exp.Expr, source: Source) -> Input:
@@ -91,8 +94,12 @@ def _kind(join: exp.Join, source: Source) -> How:
     return kind
 
 
+def _words(join: exp.Join) -> str:
+    return " ".join(filter(None, (join.side or "LEFT", join.kind.replace("OUTER", ""), "JOIN")))
+
+
 def _check_outer(join: exp.Join, inputs: int, source: Source) -> None:
-    words = f"{join.side or 'LEFT'} {join.kind} JOIN".replace("  ", " ").replace("OUTER ", "")
+    words = _words(join)
     if inputs != 2:
         raise source.at(f"{words} is for two streams, and this query has {inputs}; inner joins take more", join.this)
     if not join.args.get("on"):

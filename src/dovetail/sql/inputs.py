@@ -8,7 +8,7 @@ A window in the text is stronger than that of the stream, which is stronger than
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dovetail.errors import QueryError, nearest
+from dovetail.errors import nearest
 from dovetail.model.expression import streams_of
 from dovetail.model.predicate import Equality
 from dovetail.model.stream import Stream
@@ -39,7 +39,11 @@ def named_streams(inputs: Sequence[Input], streams: Sequence[Stream], source: So
 
 
 def windowed(
-    streams: Sequence[Stream], windows: Sequence[OwnWindow], default: Window | None, source: Source
+    inputs: Sequence[Input],
+    streams: Sequence[Stream],
+    windows: Sequence[OwnWindow],
+    default: Window | None,
+    source: Source,
 ) -> tuple[Stream, ...]:
     """Each stream with the window that the text gives it, or its own, or that of the options."""
     names = [stream.name for stream in streams]
@@ -55,7 +59,8 @@ def windowed(
     chosen = {stream.name: given.get(stream.name) or stream.window or default for stream in streams}
     without = next((name for name, window in chosen.items() if window is None), None)
     if without is not None:
-        raise QueryError(f"stream '{without}' has no window; end the query with one, as in WINDOW 10 MINUTES")
+        message = f"stream '{without}' has no window; end the query with one, as in WINDOW 10 MINUTES"
+        raise source.at(message, inputs[names.index(without)].node)
     return tuple(replace(stream, window=chosen[stream.name]) for stream in streams)
 
 

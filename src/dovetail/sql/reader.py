@@ -18,6 +18,7 @@ from dovetail.sql.dialect import Dovetail
 from dovetail.sql.place import Source, Span
 
 _NAME = re.compile(r"[^\W\d]\w*")
+_OPENED = re.compile(r"from \d+:(\d+)$")
 _OPENING = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 
 
@@ -25,8 +26,11 @@ def words_of(source: Source) -> list[Token]:
     """The words of a text without its comments; QueryError if a quote is never closed."""
     try:
         return Dovetail().tokenize(source.text)
-    except SqlglotError:
-        raise QueryError("a quote or a comment in the text is never closed") from None
+    except SqlglotError as error:
+        opened = _OPENED.search(str(error.__cause__))
+        if opened is None:
+            raise QueryError("a quote or a comment in the text is never closed") from None
+        raise source.error("this quote is never closed", Span(int(opened[1]), int(opened[1]) + 1)) from None
 
 
 def depths(words: Sequence[Token]) -> list[int]:
@@ -36,6 +40,20 @@ def depths(words: Sequence[Token]) -> list[int]:
         found.append(depth)
         depth += _OPENING.get(word.token_type, 0)
     return found
+
+
+def check_parentheses(source: Source, words: Sequence[Token]) -> None:
+    """QueryError at a parenthesis without its other half."""
+    open_ones: list[Token] = []
+    for word in words:
+        if word.token_type == TokenType.L_PAREN:
+            open_ones.append(word)
+        elif word.token_type == TokenType.R_PAREN and not open_ones:
+            raise source.error("this parenthesis was never opened", span(word))
+        elif word.token_type == TokenType.R_PAREN:
+            open_ones.pop()
+    if open_ones:
+        raise source.error("this parenthesis is never closed", span(open_ones[-1]))
 
 
 def span(word: Token) -> Span:
@@ -101,7 +119,7 @@ class Reader:
             shown = self.source.text[self.next.start : self.next.end + 1]
             return self.source.error(f"expected {what}, and came {shown}", span(self.next))
         end = self.words[-1].end + 1 if self.words else len(self.source.text)
-        return self.source.error(f"expected {what}, and the text ends", Span(end, end + 1))
+        return self.source.error(f"expected {what}, and nothing came", Span(end, end + 1))
 
     def since(self, start: int) -> Span:
         """The characters from the word at a position up to the last one read."""

@@ -15,15 +15,18 @@ from dovetail.model.stream import Stream
 
 @dataclass(frozen=True)
 class Scope:
-    """What names mean in one query."""
+    """What names mean in one query; the rows of hidden streams take part but cannot be spoken of."""
 
     streams: Sequence[Stream]
     functions: Mapping[str, UserFunction]
+    hidden: Sequence[str] = ()
 
     def stream(self, name: str) -> Stream:
         """The stream of that name."""
         names = [stream.name for stream in self.streams]
         found = find_name(name, names)
+        if found is None and find_name(name, self.hidden):
+            raise QueryError(f"the rows of '{name}' are not in the result of this join; only those of '{names[0]}' are")
         if found is None:
             tail = nearest(name, names).replace("it has", "the query has", 1)
             raise QueryError(f"there is no stream '{name}'; {tail}")

@@ -26,7 +26,7 @@ from dovetail.sql.dialect import parse_select
 from dovetail.sql.from_clause import From, Input, read_from
 from dovetail.sql.inputs import check_keys, named_streams, windowed
 from dovetail.sql.place import PlacedError, Source
-from dovetail.sql.reader import span, words_of
+from dovetail.sql.reader import check_parentheses, span, words_of
 from dovetail.sql.scope import Scope
 from dovetail.sql.select import outputs_of
 from dovetail.sql.unavailable import refuse_unavailable
@@ -65,15 +65,17 @@ def bind_statement(
 def _bound(
     source: Source, streams: Sequence[Stream], functions: Mapping[str, UserFunction], window: Window | None
 ) -> Statement:
-    words, windows = split_window(source, _one_query(source))
-    refuse_unavailable(source, words)
+    every = _one_query(source)
+    refuse_unavailable(source, every)
+    check_parentheses(source, every)
+    words, windows = split_window(source, every)
     select = parse_select(source, words)
     _check_clauses(select, source)
     said = read_from(select, source)
-    named = windowed(named_streams(said.inputs, streams, source), windows, window, source)
+    named = windowed(said.inputs, named_streams(said.inputs, streams, source), windows, window, source)
     scope = Scope(named, functions)
     refuse_aggregates(select.expressions, scope)
-    seen = Scope(named[:1], functions) if said.how in ("semi", "anti") else scope
+    seen = _without_second(scope) if said.how in ("semi", "anti") else scope
     condition = _condition(select, said, scope, source)
     check_keys(named, condition, windows, source)
     return Statement(named, condition, _outputs(select, seen, source), said.how)
@@ -105,17 +107,22 @@ def _condition(select: exp.Select, said: From, scope: Scope, source: Source) -> 
     after = (where.this,) if where else ()
     if where and said.how not in ("inner", "semi"):
         raise source.at(
-            f"WHERE applies after a {said.how} join, which is not available: put the condition into ON "
+            f"WHERE after {said.words} would apply to its result, which is not available: put the condition into ON "
             "(a row to be kept that fails it there comes out without a partner)",
             where,
         )
     if after and said.how == "semi":
-        condition_of(after, Scope(scope.streams[:1], scope.functions))
+        condition_of(after, _without_second(scope))
     condition = condition_of((*said.conditions, *after), scope)
     all_of_them = said.crossed or any(_is_true(node) for node in (*said.conditions, *after))
     if not all_of_them:
         _check_tied(said.inputs, [stream.name for stream in scope.streams], condition, source)
     return condition
+
+
+def _without_second(scope: Scope) -> Scope:
+    """What can be spoken of after a semi or anti join."""
+    return Scope(scope.streams[:1], scope.functions, [stream.name for stream in scope.streams[1:]])
 
 
 def _is_true(node: exp.Expr) -> bool:
@@ -137,4 +144,9 @@ def _check_tied(inputs: Sequence[Input], names: list[str], condition: Condition,
 def _outputs(select: exp.Select, scope: Scope, source: Source) -> tuple[Output, ...]:
     if not select.expressions:
         raise source.at("the select list is empty; write * or some columns", select.args["from_"])
-    return outputs_of(select.expressions, scope)
+    try:
+        return outputs_of(select.expressions, scope)
+    except PlacedError:
+        raise
+    except QueryError as error:
+        raise source.at(str(error), exp.Tuple(expressions=[node.copy() for node in select.expressions])) from None

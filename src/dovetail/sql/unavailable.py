@@ -29,7 +29,7 @@ _REASONS = {
     TokenType.INTERSECT: _APART,
     TokenType.EXCEPT: _APART,
 }
-_ENDS = (TokenType.FROM, TokenType.WHERE, TokenType.JOIN, None)
+_ENDS = (TokenType.FROM, TokenType.WHERE, TokenType.JOIN, TokenType.WINDOW, None)
 
 
 def refuse_unavailable(source: Source, words: Sequence[Token]) -> None:
@@ -40,8 +40,9 @@ def refuse_unavailable(source: Source, words: Sequence[Token]) -> None:
 
 
 def _is_part_of_name(words: Sequence[Token], at: int) -> bool:
+    """Also of a star that leaves columns out, which is refused where the select list is read."""
     before = words[at - 1].token_type if at else None
-    return before in (TokenType.DOT, TokenType.ALIAS)
+    return before in (TokenType.DOT, TokenType.ALIAS, TokenType.STAR)
 
 
 def _refuse(source: Source, words: Sequence[Token], at: int) -> None:

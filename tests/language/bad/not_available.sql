@@ -1,0 +1,111 @@
+-- # Order: its query as it stands, with a count
+SELECT COUNT(DISTINCT S.ItemType) FROM SensorReadings1 S, SensorReadings2 T WHERE S.ItemType = T.ItemType WINDOW 10 minutes
+--> line 1, column 8: COUNT(DISTINCT S.ItemType) is an aggregate: sliding aggregates are not available
+-->     SELECT COUNT(DISTINCT S.ItemType) FROM SensorReadings1 S, SensorReadings2 T WHERE S.ItemType = T.ItemType WINDOW 10 minutes
+-->            ^^^^^^^^^^^^^^^^^^^^^^^^^
+
+-- # an aggregate beside columns
+SELECT A.k, SUM(B.x) AS total FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 13: SUM(B.x) is an aggregate: sliding aggregates are not available
+-->     SELECT A.k, SUM(B.x) AS total FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->                 ^^^^^^^
+
+-- # an aggregate inside an expression
+SELECT 1 + MAX(A.x) AS most FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 12: MAX(A.x) is an aggregate: sliding aggregates are not available
+-->     SELECT 1 + MAX(A.x) AS most FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->                ^^^^^^^
+
+-- # an aggregate in a condition
+SELECT A.k FROM A, B WHERE A.k = B.k AND COUNT(A.x) > 3 WINDOW 1 MINUTE
+--> line 1, column 42: "COUNT(A.x)" is an aggregate; it has no place in an expression over single rows
+-->     SELECT A.k FROM A, B WHERE A.k = B.k AND COUNT(A.x) > 3 WINDOW 1 MINUTE
+-->                                              ^^^^^^^^^
+
+-- # GROUP BY
+SELECT A.k
+FROM A, B
+WHERE A.k = B.k
+GROUP BY A.k
+WINDOW 1 MINUTE
+--> line 4, column 1: GROUP BY is not available: sliding aggregates are not available
+-->     GROUP BY A.k
+-->     ^^^^^^^^
+
+-- # HAVING
+SELECT A.k FROM A, B WHERE A.k = B.k HAVING A.k > 3 WINDOW 1 MINUTE
+--> line 1, column 38: HAVING is not available: sliding aggregates are not available
+-->     SELECT A.k FROM A, B WHERE A.k = B.k HAVING A.k > 3 WINDOW 1 MINUTE
+-->                                          ^^^^^^
+
+-- # DISTINCT
+SELECT DISTINCT A.k FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 8: SELECT DISTINCT is not available: each result comes out once, equal or not
+-->     SELECT DISTINCT A.k FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->            ^^^^^^^^
+
+-- # ORDER BY
+SELECT A.k FROM A, B WHERE A.k = B.k ORDER BY A.k WINDOW 1 MINUTE
+--> line 1, column 38: ORDER BY is not available: results come in order of their time with order='sync'
+-->     SELECT A.k FROM A, B WHERE A.k = B.k ORDER BY A.k WINDOW 1 MINUTE
+-->                                          ^^^^^^^^
+
+-- # LIMIT
+SELECT A.k FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE LIMIT 10
+--> line 1, column 54: LIMIT is not available: a stream has no last row
+-->     SELECT A.k FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE LIMIT 10
+-->                                                          ^^^^^
+
+-- # LIMIT before WINDOW
+SELECT A.k FROM A, B WHERE A.k = B.k LIMIT 10 WINDOW 1 MINUTE
+--> line 1, column 38: LIMIT is not available: a stream has no last row
+-->     SELECT A.k FROM A, B WHERE A.k = B.k LIMIT 10 WINDOW 1 MINUTE
+-->                                          ^^^^^
+
+-- # UNION
+SELECT A.k FROM A, B WHERE A.k = B.k UNION ALL SELECT A.k FROM A, C WHERE A.k = C.k WINDOW 1 MINUTE
+--> line 1, column 38: UNION is not available: write one query for each part
+-->     SELECT A.k FROM A, B WHERE A.k = B.k UNION ALL SELECT A.k FROM A, C WHERE A.k = C.k WINDOW 1 MINUTE
+-->                                          ^^^^^
+
+-- # WITH
+WITH hot AS (SELECT * FROM A WHERE A.x > 40) SELECT hot.k FROM hot, B WHERE hot.k = B.k WINDOW 1 MINUTE
+--> line 1, column 1: WITH is not available: name each stream in FROM
+-->     WITH hot AS (SELECT * FROM A WHERE A.x > 40) SELECT hot.k FROM hot, B WHERE hot.k = B.k WINDOW 1 MINUTE
+-->     ^^^^
+
+-- # a subquery in FROM
+SELECT hot.k FROM (SELECT * FROM A WHERE A.x > 40) hot, B WHERE hot.k = B.k WINDOW 1 MINUTE
+--> line 1, column 27: a subquery in FROM is not available: FROM names streams
+-->     SELECT hot.k FROM (SELECT * FROM A WHERE A.x > 40) hot, B WHERE hot.k = B.k WINDOW 1 MINUTE
+-->                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+-- # a subquery in a condition
+SELECT A.k FROM A, B WHERE A.k = B.k AND A.x IN (SELECT x FROM C) WINDOW 1 MINUTE
+--> line 1, column 42: "A.x IN (SELECT x FROM C)": IN needs a list of values in parentheses
+-->     SELECT A.k FROM A, B WHERE A.k = B.k AND A.x IN (SELECT x FROM C) WINDOW 1 MINUTE
+-->                                              ^^^^^^^^^^^^^^^^^^^^^^^
+
+-- # a function over a window of SQL's kind
+SELECT SUM(A.x) OVER (PARTITION BY A.k) AS s FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 8: SUM(A.x) is an aggregate: sliding aggregates are not available
+-->     SELECT SUM(A.x) OVER (PARTITION BY A.k) AS s FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->            ^^^^^^^
+
+-- # all columns but one
+SELECT * EXCEPT (k) FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 8: "* EXCEPT (k)" is not part of the language; write * or the names of columns
+-->     SELECT * EXCEPT (k) FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->            ^^^^^^^^^^^
+
+-- # a table function
+SELECT A.k FROM A, numbers(10) n WHERE A.k = n.k WINDOW 1 MINUTE
+--> line 1, column 20: "numbers(10) AS n" is not the name of a stream; FROM takes stream or stream alias
+-->     SELECT A.k FROM A, numbers(10) n WHERE A.k = n.k WINDOW 1 MINUTE
+-->                        ^^^^^^^^^^^^^
+
+-- # a sample
+SELECT A.k FROM A TABLESAMPLE (10 PERCENT), B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 17: "A TABLESAMPLE (10 PERCENT)" is not the name of a stream; FROM takes stream or stream alias
+-->     SELECT A.k FROM A TABLESAMPLE (10 PERCENT), B WHERE A.k = B.k WINDOW 1 MINUTE
+-->                     ^^^^^^^^^^^^^^^^^

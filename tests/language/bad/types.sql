@@ -1,0 +1,53 @@
+-- # a text and a number
+SELECT A.k FROM A, B WHERE A.s = B.x WINDOW 1 MINUTE
+--> line 1, column 28: cannot compare A.s (string) with B.x (int64) in "A.s = B.x"
+-->     SELECT A.k FROM A, B WHERE A.s = B.x WINDOW 1 MINUTE
+-->                                ^^^^^^^^^
+
+-- # a condition that is a number
+SELECT A.k FROM A, B WHERE A.x WINDOW 1 MINUTE
+--> line 1, column 28: a join condition must be true or false, but A.x is int64
+-->     SELECT A.k FROM A, B WHERE A.x WINDOW 1 MINUTE
+-->                                ^^^
+
+-- # ON that is a text
+SELECT A.k FROM A JOIN B ON A.s WINDOW 1 MINUTE
+--> line 1, column 29: a join condition must be true or false, but A.s is string
+-->     SELECT A.k FROM A JOIN B ON A.s WINDOW 1 MINUTE
+-->                                 ^^^
+
+-- # a sum of texts
+SELECT A.s + B.s AS both_of_them FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 8: cannot add A.s (string) and B.s (string) in "A.s + B.s"
+-->     SELECT A.s + B.s AS both_of_them FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->            ^^^^^^^^^
+
+-- # an argument of the wrong type
+SELECT SQRT(A.s) AS root FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 8: SQRT needs a number, but A.s is string in "SQRT(A.s)"
+-->     SELECT SQRT(A.s) AS root FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->            ^^^^^^^^
+
+-- # an argument too many
+SELECT A.k FROM A, B WHERE ABS(A.x, B.x) < 3 WINDOW 1 MINUTE
+--> line 1, column 28: ABS takes 1 argument, but "ABS(A.x, B.x)" has 2
+-->     SELECT A.k FROM A, B WHERE ABS(A.x, B.x) < 3 WINDOW 1 MINUTE
+-->                                ^^^^^^^^^^^^
+
+-- # an argument too few of a function of the user's own
+SELECT A.k FROM A, B WHERE A.k = B.k AND correlated(A.y) WINDOW 1 MINUTE
+--> line 1, column 42: CORRELATED takes 2 arguments, but "correlated(A.y)" has 1
+-->     SELECT A.k FROM A, B WHERE A.k = B.k AND correlated(A.y) WINDOW 1 MINUTE
+-->                                              ^^^^^^^^^^^^^^
+
+-- # a text that is no time
+SELECT A.k FROM A, B WHERE A.k = B.k AND A.ts > 'yesterday' WINDOW 1 MINUTE
+--> line 1, column 42: 'yesterday' stands beside a timestamp[us] but is not a time; write it like '2026-01-31' or '2026-01-31 12:30:00'
+-->     SELECT A.k FROM A, B WHERE A.k = B.k AND A.ts > 'yesterday' WINDOW 1 MINUTE
+-->                                              ^^^^^^^^^^^^^^^^^^
+
+-- # a constant without a type
+SELECT NULL AS nothing FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 16: "NULL" has no type; write CAST(... AS ...)
+-->     SELECT NULL AS nothing FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->                    ^^^^^^^

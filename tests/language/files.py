@@ -1,0 +1,30 @@
+"""A pipeline file in a few lines, and what is wrong with it."""
+
+from collections.abc import Iterator
+
+from dovetail.cli.pipeline_file import routed
+from dovetail.errors import QueryError
+from dovetail.sql import parse_pipeline
+
+
+def summary(text: str) -> Iterator[str]:
+    """Streams, and queries with their sinks."""
+    pipeline = parse_pipeline(text)
+    for stream in pipeline.streams:
+        columns = ", ".join(f"{column.name} {column.type}" for column in stream.columns)
+        yield f"{stream.name}: {columns}; time {stream.time} less {stream.delay_us} us"
+        yield f"    from {stream.format} {dict(stream.options)}"
+    for route in routed(pipeline):
+        sink, query = route.sink, route.query.model
+        yield f"{query.how} join of {', '.join(query.names)} into {sink.name}: {', '.join(query.schema.names)}"
+        yield f"    to {sink.format} {dict(sink.options)}, checkpoint {sink.checkpoint}"
+
+
+def complaint(text: str) -> Iterator[str]:
+    """What is wrong with a file, line by line."""
+    try:
+        routed(parse_pipeline(text))
+    except QueryError as error:
+        yield from str(error).splitlines()
+    else:
+        yield "nothing is wrong"
