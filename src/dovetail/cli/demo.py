@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
-from time import monotonic, sleep
+from time import monotonic
 from typing import Annotated
 
 import typer
@@ -42,16 +42,7 @@ def demo(
     if failure:
         typer.echo(f"{failure}\nWhat Spark had to say about it is in {folder}.", err=True)
         raise typer.Exit(1)
-    remove(folder)
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder in which the Java process may be tidying up for a moment longer."""
-    for _ in range(20):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not folder.exists():
-            return
-        sleep(0.1)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def complaint_about_spark() -> str | None:

@@ -89,15 +89,17 @@ def test_without_spark_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
-def test_if_spark_does_not_start_it_says_where_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_if_spark_does_not_start_it_says_where_to_look(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("Java gateway process exited\nat line 7")
 
     monkeypatch.setattr("dovetail.cli.demo.complaint_about_spark", lambda: None)
     monkeypatch.setattr("dovetail.cli.demo.run_in", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     done = CliRunner().invoke(app, ["demo"])
     assert done.exit_code == 1
     assert done.stderr.startswith("Java gateway process exited\nWhat Spark had to say about it is in ")
+    assert str(next(tmp_path.glob("dovetail-demo-*"))) in done.stderr
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon"])
