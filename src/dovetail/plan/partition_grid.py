@@ -36,6 +36,7 @@ from dovetail.model.expression import Expression, streams_of
 from dovetail.model.predicate import Band, Equality
 from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow
+from dovetail.plan.join_graph import key_classes
 
 RANGE_WIDTH_IN_BANDS = 4
 PRESERVED = {"inner": (), "left": (0,), "right": (1,), "full": (0, 1), "semi": (0,), "anti": (0,)}
@@ -176,13 +177,8 @@ def _key_axes(query: JoinQuery) -> Iterator[KeyAxis]:
 
 def _equality_classes(query: JoinQuery) -> Iterator[dict[str, Expression]]:
     """For each class of expressions that are equal in every result, one expression per stream."""
-    classes: list[list[Expression]] = []
-    for predicate in query.predicates:
-        if isinstance(predicate, Equality) and is_hashable(predicate.left.type):
-            touched = [known for known in classes if predicate.left in known or predicate.right in known]
-            merged = [expression for known in touched for expression in known] + [predicate.left, predicate.right]
-            classes = [known for known in classes if known not in touched] + [merged]
-    for members in classes:
+    hashable = [p for p in query.predicates if isinstance(p, Equality) and is_hashable(p.left.type)]
+    for members in key_classes(hashable):
         yield {_stream(expression): expression for expression in reversed(members)}
 
 

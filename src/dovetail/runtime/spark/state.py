@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 from dovetail.engine.buffer.slices import Changes, SliceKey
+from dovetail.engine.snapshot import batch_from_bytes, batch_to_bytes
 from dovetail.errors import StateError
 from dovetail.runtime.spark.blob import owned
 from dovetail.runtime.spark.lineage import Lineage, Step
@@ -56,7 +57,7 @@ class BucketState:
         """Write what a batch changed; returns the new token and the bytes written."""
         written = 0
         for key, batch in changes.new.items():
-            blob = to_slice(batch)
+            blob = batch_to_bytes(batch)
             written += len(blob)
             self._slices.updateValue(key, (blob,))
         for key in changes.gone:
@@ -75,22 +76,12 @@ class BucketState:
         lost = [key for key, value in found.items() if value is None]
         if lost:
             raise StateError(f"the checkpoint lacks slices that its head names: {lost}; restore it from a copy")
-        return {key: from_slice(value[0]) for key, value in found.items() if value is not None}
+        return {key: _slice(value[0]) for key, value in found.items() if value is not None}
 
     def load_all(self) -> Mapping[SliceKey, pa.RecordBatch]:
         """Every slice."""
-        return {(section, number): from_slice(value[0]) for (section, number), value in self._slices.iterator()}
+        return {(section, number): _slice(value[0]) for (section, number), value in self._slices.iterator()}
 
 
-def to_slice(batch: pa.RecordBatch) -> bytes:
-    """A slice as bytes, with the names that the engine gave its columns."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return bytes(sink.getvalue())
-
-
-def from_slice(blob: bytes) -> pa.RecordBatch:
-    """The inverse of ``to_slice``."""
-    with pa.ipc.open_stream(blob) as reader:
-        return owned([reader.read_next_batch()])
+def _slice(blob: bytes) -> pa.RecordBatch:
+    return owned([batch_from_bytes(blob)])
