@@ -50,11 +50,13 @@ def _in_band(band: Band, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Fla
         return keep
     with np.errstate(invalid="ignore"):
         gap = np.subtract(left, right)
+    above = (left >= 0) & (right < 0) & (gap < 0)  # larger than any integer
+    below = (left < 0) & (right >= 0) & (gap >= 0)
     keep = np.ones(len(gap), np.bool_)
     if band.low is not None:
-        keep &= gap > band.low if band.low_strict else gap >= band.low
+        keep &= (above | (gap > band.low if band.low_strict else gap >= band.low)) & ~below
     if band.high is not None:
-        keep &= gap < band.high if band.high_strict else gap <= band.high
+        keep &= (below | (gap < band.high if band.high_strict else gap <= band.high)) & ~above
     return keep
 
 

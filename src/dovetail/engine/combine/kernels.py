@@ -21,6 +21,7 @@ _READ = "Array(int64, 1, 'C', readonly=True)"  # Arrow's memory may be read, not
 _WHERE = "UniTuple(int64, 3)"
 
 HAS_LOW, HAS_HIGH, LOW_STRICT, HIGH_STRICT, WINDOW_IS_LEFT, PLAIN = 1, 2, 4, 8, 16, 32
+EXACT = 64  # the ranges of values say it all: integers, whose differences might not fit
 
 STRETCH = 256
 
@@ -144,7 +145,7 @@ def scan_equal(codes, lows, highs, window_codes, times, clock, base, tail, end, 
         stop = first_at_least(clock, slot, end - base, high + slack + 1)
         resume = -1
         while slot < stop:
-            piece = min(stop, slot + STRETCH)
+            piece = min(stop, slot + min(STRETCH, limit))
             matches = 0
             for at in range(slot, piece):
                 matches += window_codes[at] == code
@@ -223,7 +224,7 @@ def scan_band(
         stop = first_at_least(clock, slot, end - base, until + slack + 1)
         resume = -1
         while slot < stop:
-            piece = min(stop, slot + STRETCH)
+            piece = min(stop, slot + min(STRETCH, limit))
             matches = 0
             for at in range(slot, piece):
                 matches += (window_values[at] >= first) & (window_values[at] <= last)
@@ -231,7 +232,10 @@ def scan_band(
                 return n, p, slot
             if matches:
                 for at in range(slot, piece):
-                    if in_band(window_values[at], value, low, high, flags) and since <= times[at] <= until:
+                    window_value = window_values[at]
+                    if not (first <= window_value <= last and since <= times[at] <= until):
+                        continue
+                    if flags & EXACT or in_band(window_value, value, low, high, flags):
                         parents[n] = p
                         found[n] = at + base
                         n += 1
@@ -270,7 +274,7 @@ def sorted_probe(
             while at < stop and ranked[at] <= last:
                 if ids[at] >= tail:
                     time = times[ids[at] - base]
-                    if since <= time <= until and in_band(ranked[at], value, low, high, flags):
+                    if since <= time <= until and (flags & EXACT or in_band(ranked[at], value, low, high, flags)):
                         if n == limit:
                             return n, p, run, at
                         parents[n] = p
