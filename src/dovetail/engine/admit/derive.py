@@ -47,11 +47,16 @@ def _column(expression: Expression, columns: Columns, length: int) -> pa.Array:
 
 
 def _group(expressions: tuple[Expression, ...], columns: Columns, length: int) -> Array:
+    """NULL is like NULL and NaN like NaN here, and the two are not alike."""
     group = np.zeros(length, np.int64)
     for expression in expressions:
-        codes, valid = key_codes(_column(expression, columns, length))
-        known = np.ones(length, np.int64) if valid is None else valid.astype(np.int64)
-        group = combine_codes(combine_codes(group, known), np.where(known == 1, codes, 0))
+        array = _column(expression, columns, length)
+        codes, usable = key_codes(array)
+        present = valid_rows(array)
+        kind = np.zeros(length, np.int64) if present is None else (~present).astype(np.int64)
+        if usable is not None:
+            kind[~usable] += 1
+        group = combine_codes(combine_codes(group, kind), np.where(kind == 0, codes, 0))
     return group
 
 
