@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from dovetail.engine.admit.block import Block, interleave
 from dovetail.engine.admit.diverted import Diverted
-from dovetail.engine.admit.door import Door
+from dovetail.engine.admit.door import Columns, Door
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.admit.watermarks import BEFORE_ALL, Watermarks
 from dovetail.engine.buffer.slices import SliceLog
@@ -99,14 +99,21 @@ class Engine(Persistent):
     def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch], newest: Mapping[str, int] | None = None) -> Rows:
         """One batch of one or several streams; ``newest`` gives the streams' largest times if known from elsewhere.
 
-        The results must be read to the end: storing and expiry go along with them.
+        The results must be read to the end: storing and expiry go along with them. Rows that do not fit their
+        stream are found before anything has changed.
         """
+        return self._push({name: self._doors[name].read(rows) for name, rows in blocks.items()}, newest)
+
+    def _push(self, blocks: Mapping[str, Columns], newest: Mapping[str, int] | None) -> Rows:
         largest = dict(newest or {})
         for name, rows in blocks.items():
-            columns, times, seen = self._doors[name].admit(rows, self._watermarks[name])
+            door = self._doors[name]
+            columns, times, seen = door.admit(rows, self._watermarks[name])
+            self._latest = max(self._latest, door.latest)
             if len(times):
                 self._gate.add(name, columns, times)
-                self._latest = max(self._latest, int(times[-1]))
+            if len(rows[self.plan.query.stream(name).time]):
+                self._watermarks.heard(name)
             if seen is not None:
                 largest[name] = max(seen, largest.get(name, seen))
         for name, time in largest.items():

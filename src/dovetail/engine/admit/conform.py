@@ -12,6 +12,7 @@ from dovetail.errors import DataError, nearest
 from dovetail.model.stream import Stream
 
 _US_PER_UNIT = {"s": 1_000_000, "ms": 1_000}
+_FARTHEST_US = 1 << 60
 
 
 def conform(stream: Stream, rows: pa.Table | pa.RecordBatch, columns: Sequence[str]) -> dict[str, pa.Array]:
@@ -45,6 +46,18 @@ def _typed(stream: Stream, name: str, array: pa.Array) -> pa.Array:
         raise DataError(
             f"column {name!r} pushed to stream {stream.name!r} has type {array.type}, and needs {wanted}: {error}"
         ) from error
+
+
+def check_range(stream: Stream, times: pa.Array) -> None:
+    """Times near the ends of 64 bits, such as "infinity", leave no room to add a window."""
+    ends = pc.min_max(times.view(pa.int64())).as_py()
+    farthest = _FARTHEST_US // _US_PER_UNIT.get(times.type.unit, 1)
+    bad = next((end for end in ends.values() if end is not None and abs(end) > farthest), None)
+    if bad is not None and times.type.unit != "ns":
+        raise DataError(
+            f"column {stream.time!r} pushed to stream {stream.name!r} holds the time {bad} {times.type.unit}; "
+            "times lie within 36,000 years of 1970. Replace it by NULL, which is counted and left out."
+        )
 
 
 def times_us(array: pa.Array) -> npt.NDArray[np.int64]:

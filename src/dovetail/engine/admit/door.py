@@ -5,6 +5,7 @@
 
 Each row that does not come in is counted, under the reason why. Where every row counts (a row
 window) or comes out in the end (an outer join), rows that can never match come in as well, marked.
+A late row is never kept in a row window: it would change counts that results have relied on.
 """
 
 from collections import Counter
@@ -15,15 +16,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.block import Block
-from dovetail.engine.admit.conform import conform, times_us, without_null_times
+from dovetail.engine.admit.conform import check_range, conform, times_us, without_null_times
 from dovetail.engine.admit.derive import both, derive
 from dovetail.engine.admit.diverted import Diverted
+from dovetail.engine.admit.watermarks import BEFORE_ALL
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.check import true_rows
 from dovetail.engine.combine.kernels import inspect_times
 from dovetail.engine.evaluate import compile_expression
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
+from dovetail.model.window import RowWindow
 
 Flags = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
@@ -35,16 +38,22 @@ class Door:
 
     def __init__(self, query: JoinQuery, stream: Stream, window: Window, diverted: Diverted) -> None:
         self._stream = stream
-        self._late = query.late
+        self._keeps_late = query.late == "keep" and not isinstance(stream.window, RowWindow)
         self._filters = [compile_expression(e) for name, e in query.filters if name == stream.name]
         self._window = window
         self._diverted = diverted
         self.counts: Counter[str] = Counter()
+        self.latest = BEFORE_ALL
 
-    def admit(self, rows: pa.Table | pa.RecordBatch, watermark: int) -> tuple[Columns, Times, int | None]:
-        """Columns and times of the rows that come in, in order, and the largest time seen (None: no time at all)."""
+    def read(self, rows: pa.Table | pa.RecordBatch) -> Columns:
+        """The rows as the stream promised them; DataError if they are not, and then nothing has happened."""
         columns = conform(self._stream, rows, self._window.storage.columns)
-        self.counts["rows"] += rows.num_rows
+        check_range(self._stream, columns[self._stream.time])
+        return columns
+
+    def admit(self, columns: Columns, watermark: int) -> tuple[Columns, Times, int | None]:
+        """Columns and times of the rows that come in, in order, and the largest time seen (None: no time at all)."""
+        self.counts["rows"] += len(columns[self._stream.time])
         columns = self._with_times(columns)
         times = times_us(columns[self._stream.time])
         if not len(times):
@@ -52,6 +61,8 @@ class Door:
         smallest, largest, behind = inspect_times(times)
         if smallest < watermark:
             columns, times = self._late_out(columns, times, watermark)
+        if len(times):
+            self.latest = max(self.latest, largest)
         if not self._window.storage.keeps_all:
             columns, times = self._filtered(columns, times)
         if behind:
@@ -94,7 +105,7 @@ class Door:
     def _late_out(self, columns: Columns, times: Times, watermark: int) -> tuple[Columns, Times]:
         late = times < watermark
         self.counts["late"] += int(late.sum())
-        if self._late == "keep":
+        if self._keeps_late:
             return columns, times
         self._diverted.add(self._stream, _chosen(columns, late), "late", watermark - times[late])
         return _chosen(columns, ~late), times[~late]

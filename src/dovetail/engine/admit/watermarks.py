@@ -41,13 +41,17 @@ class Watermarks:
         """The smallest watermark of the other streams."""
         return min(value for other, value in self._value.items() if other != name)
 
+    def heard(self, name: str) -> None:
+        """The stream sent something, with a time or not: it is not silent."""
+        self._spoke.add(name)
+
     def saw(self, name: str, largest: int) -> None:
         """The stream sent tuples, the newest of them at ``largest``."""
         self.promise(name, largest - self._delay[name])
 
     def promise(self, name: str, time: int) -> None:
         """Nothing older than ``time`` will come from the stream."""
-        self._spoke.add(name)
+        self.heard(name)
         self._raise(name, time)
 
     def _raise(self, name: str, time: int) -> None:
