@@ -67,6 +67,9 @@ def check_time_column(name: str, schema: pa.Schema, time: str) -> None:
 
 def with_windows(streams: Sequence[Stream], window: str | timedelta | Window | None) -> tuple[Stream, ...]:
     """The streams, each with a window of its own or that of the query."""
+    other = next((stream for stream in streams if not isinstance(stream, Stream)), None)
+    if other is not None:
+        raise QueryError(f"join: {other!r} is not a stream; make one with dovetail.stream(...)")
     names = [stream.name for stream in streams]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -32,9 +32,9 @@ def unpack_snapshot(data: bytes, fingerprint: str) -> tuple[dict[SliceKey, pa.Re
     start = len(_MAGIC) + _DIGEST
     if not isinstance(data, bytes) or not data.startswith(_MAGIC[:-1]):
         raise StateError("this is not a Dovetail snapshot; give the bytes that run.snapshot() returned")
-    if data[len(_MAGIC) - 1] != _MAGIC[-1]:
-        found = data[len(_MAGIC) - 1]
-        raise StateError(f"this snapshot has format {found}; this version of Dovetail reads format {_MAGIC[-1]}")
+    found = data[len(_MAGIC) - 1 : len(_MAGIC)]
+    if found and found[0] != _MAGIC[-1]:
+        raise StateError(f"this snapshot has format {found[0]}; this version of Dovetail reads format {_MAGIC[-1]}")
     if blake2b(data[start:], digest_size=_DIGEST).digest() != data[len(_MAGIC) : start]:
         raise StateError("this snapshot is damaged: its contents do not match their digest. Use an earlier one.")
     size = int.from_bytes(data[start : start + 8], "little")

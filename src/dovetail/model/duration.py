@@ -19,6 +19,7 @@ _UNITS_US = {
     "d": 86_400_000_000,
     "week": 604_800_000_000,
 }
+_LONGEST_US = 1 << 60
 _TEXT = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
 
@@ -36,6 +37,8 @@ def duration_us(value: str | timedelta) -> int:
         raise ValueError(f"{value!r} is not a duration; write it like '10 minutes' or as a timedelta")
     if amount < 0:
         raise ValueError(f"{value!r} is negative; a duration is zero or more")
+    if amount > _LONGEST_US:
+        raise ValueError(f"{value!r} is too long; a duration is at most 36,000 years")
     return amount
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from numbers import Integral
 from typing import Any
 
 import pyarrow as pa
@@ -110,7 +111,9 @@ class Run:
 def _as_us(time: datetime | int) -> int:
     if isinstance(time, datetime):
         return int(pa.scalar(time, pa.timestamp("us", tz="UTC" if time.tzinfo else None)).value)
-    return time
+    if isinstance(time, Integral) and not isinstance(time, bool):
+        return int(time)
+    raise DataError(f"{time!r} is not a time; give a datetime, or microseconds since 1970 as a whole number")
 
 
 def collect(plan: Plan) -> pa.Table:
