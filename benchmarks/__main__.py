@@ -1,0 +1,46 @@
+"""``python -m benchmarks`` lists them, ``python -m benchmarks NAME [--json] [--rows N] [--quick]`` runs one."""
+
+import argparse
+import sys
+from importlib import import_module
+
+import benchmarks.limit_threads  # noqa: F401  # before anything loads NumPy
+from benchmarks.settings import Settings
+
+NAMES = {
+    "embedded": "the engine on one thread against DuckDB's offline join on two; three block sizes, four workloads",
+    "growth": "cost per tuple and memory per stored tuple, windows of 1,000 to 10,000,000 tuples",
+    "order": "ordered output as a share of the speed without order; embedded and on Spark",
+    "equi": "two streams on Spark, against Spark's own join and the bare cost of handing rows to Python",
+    "equi3": "three streams on Spark, against Spark's own joins one after the other",
+    "outer": "a left outer join on Spark, against Spark's own",
+    "band": "a band join on Spark, which Spark's own streams refuse; 1, 2 and 4 buckets",
+    "latency": "the price of a micro-batch, and the time from a row's arrival to its result",
+}
+
+
+def main() -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", nargs="?", choices=NAMES, help="which benchmark; without one they are listed")
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    parser.add_argument("--rows", type=int, help="rows per stream")
+    parser.add_argument("--quick", action="store_true", help="small sizes: shows that it works, not how fast it is")
+    asked = parser.parse_args()
+    if asked.name is None:
+        for name, text in NAMES.items():
+            print(f"{name:10} {text}")
+        return 0
+    return _run(asked.name, Settings(asked.rows, asked.quick), asked.json)
+
+
+def _run(name: str, settings: Settings, as_json: bool) -> int:
+    from benchmarks.report import show
+
+    report = import_module(f"benchmarks.{name}").run(settings)
+    show(report, as_json)
+    return 0 if report.valid else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""The embedded engine on one thread, block by block, against DuckDB's join of the whole tables on two.
+
+``vs_duckdb`` compares with DuckDB giving the same columns as Arrow, as the engine does, by the faster of its two ways
+(one table, or a reader whose batches are dropped); ``vs_duckdb_count`` with DuckDB only counting.
+"""
+
+from typing import Any
+
+from benchmarks.limit_threads import limit_arrow
+from benchmarks.peer_duckdb import OfflineJoin
+from benchmarks.pushing import blocks_of, checked, seconds
+from benchmarks.report import Report
+from benchmarks.settings import Settings
+from benchmarks.workloads import Workload, band, equi, equi3, equi_wide
+
+BLOCKS = (1_000, 10_000, 100_000)
+
+
+def run(settings: Settings) -> Report:
+    """All four workloads; ``equi`` at the top of the fields."""
+    limit_arrow()
+    rows = settings.size(5_000_000, 200_000)
+    repeats = settings.choose(3, 1)
+    measured = {
+        "equi": compare(equi(rows), repeats),
+        "equi3": compare(equi3(rows * 2 // 5), repeats),
+        "band": compare(band(rows // 10), repeats),
+        "equi-wide": compare(equi_wide(rows), repeats),
+    }
+    fields = {**measured["equi"], "workloads": {name: found for name, found in measured.items() if name != "equi"}}
+    fields["results_equal"] = all(found["results_equal"] for found in measured.values())
+    header = (
+        "workload",
+        "rows/push",
+        "Dovetail rows/s",
+        "DuckDB rows/s",
+        "times DuckDB",
+        "DuckDB count",
+        "times count",
+    )
+    lines = [line for name, found in measured.items() for line in _lines(name, found)]
+    return Report("Embedded: one thread, against DuckDB offline on two", header, lines, fields)
+
+
+def compare(workload: Workload, repeats: int) -> dict[str, Any]:
+    """One workload: results first, then speeds."""
+    offline, query = OfflineJoin(workload), workload.query()
+    expected = offline.sum()
+    cut = {size: blocks_of(workload, size) for size in BLOCKS}
+    equal = all(checked(query, blocks, workload.checked) == expected for blocks in cut.values())
+    fields = {"rows": workload.rows, "results": expected.rows, "results_equal": equal}
+    if not equal:
+        return fields
+    speeds = {str(size): workload.rows / seconds(query, blocks, repeats)[0] for size, blocks in cut.items()}
+    return fields | _speeds(workload, speeds, offline.seconds(repeats))
+
+
+def _speeds(workload: Workload, ours: dict[str, float], theirs: dict[str, float]) -> dict[str, Any]:
+    faster = min(("table", "reader"), key=lambda way: theirs[way])
+    arrow, count = workload.rows / theirs[faster], workload.rows / theirs["count"]
+    return {
+        "dovetail_rows_per_s": {size: round(speed) for size, speed in ours.items()},
+        "duckdb_rows_per_s": round(arrow),
+        "duckdb_way": f"Arrow {faster}",
+        "duckdb_count_rows_per_s": round(count),
+        "vs_duckdb": {size: round(speed / arrow, 3) for size, speed in ours.items()},
+        "vs_duckdb_count": {size: round(speed / count, 3) for size, speed in ours.items()},
+    }
+
+
+def _lines(name: str, found: dict[str, Any]) -> list[tuple[object, ...]]:
+    if not found["results_equal"]:
+        return []
+    peers = found["duckdb_rows_per_s"], found["duckdb_count_rows_per_s"]
+    return [
+        (name, size, speed, peers[0], found["vs_duckdb"][size], peers[1], found["vs_duckdb_count"][size])
+        for size, speed in found["dovetail_rows_per_s"].items()
+    ]

@@ -1,0 +1,104 @@
+"""The price of a micro-batch of 20,000 rows, and how long a row waits from its arrival to its result.
+
+    price     all files lie there; the median time of a batch, steady state
+    wait      a batch's files arrive every two seconds while the query runs; every row carries when it came, and a
+              result is there when the batch that made it has ended
+
+Dovetail and Spark's own join, in the same run. A result's arrival is that of its member that came last.
+"""
+
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.peer_duckdb import OfflineJoin
+from benchmarks.peer_spark import Pipeline, frame_of
+from benchmarks.report import Report
+from benchmarks.settings import Settings
+from benchmarks.spark_runs import Measured, account, inputs, measure, session_for
+from benchmarks.workloads import Workload, equi
+
+BATCH, EVERY_S = 20_000, 2.0
+PIPELINES = {"dovetail": Pipeline("dovetail"), "spark_native": Pipeline("native", rocksdb=False)}
+
+
+def run(settings: Settings) -> Report:
+    """Prices first, then waits."""
+    batches = settings.choose(30, 6)
+    workload = equi(settings.rows or batches * BATCH // 2, "UTC")
+    expected = OfflineJoin(workload).sum()
+    with inputs(workload, BATCH) as folder:
+        prices = {name: measure(pipeline, workload, folder) for name, pipeline in PIPELINES.items()}
+    waits = {name: wait(pipeline, with_arrivals(workload)) for name, pipeline in PIPELINES.items()}
+    equal = all(found.sum == expected for found in (*prices.values(), *waits.values()))
+    fields: dict[str, Any] = {"rows": workload.rows, "results": expected.rows, "results_equal": equal}
+    fields["sums"] = {name: [prices[name].sum.rows, waits[name].sum.rows] for name in PIPELINES}
+    for name in PIPELINES:
+        fields[f"{name}_batch_s"] = prices[name].batch_seconds
+        fields[f"{name}_wait_s"], fields[f"{name}_longest_wait_s"] = seconds_to_result(waits[name])
+    fields["vs_native"] = round(fields["spark_native_batch_s"] / fields["dovetail_batch_s"], 3)
+    lines = [(n, *(fields[f"{n}_{what}_s"] for what in ("batch", "wait", "longest_wait"))) for n in PIPELINES]
+    header = ("pipeline", "seconds per batch", "arrival to result, s", "longest, s")
+    return Report(f"Latency at {BATCH:,} rows per batch", header, lines, fields)
+
+
+def with_arrivals(workload: Workload) -> Workload:
+    """The same with a column that says when a row came, filled in when it does, in microseconds since 1970."""
+    tables = {
+        name: table.append_column("arrived", pa.nulls(table.num_rows, pa.int64()))
+        for name, table in workload.tables.items()
+    }
+    return replace(workload, tables=tables, select=f"{workload.select}, greatest(A.arrived, B.arrived) AS arrived")
+
+
+def seconds_to_result(found: Measured) -> tuple[float, float]:
+    """Median over the steady batches of the mean wait, and the longest."""
+    told = [batch for batch in found.steady if batch.observed.get("mean") is not None]
+    means = [batch.ended - batch.observed["mean"] / 1e6 for batch in told]
+    longest = [batch.ended - batch.observed["first"] / 1e6 for batch in told]
+    return round(median(means), 3), round(max(longest), 3)
+
+
+def wait(pipeline: Pipeline, workload: Workload) -> Measured:
+    """Run a pipeline while its files arrive, in another process."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(_wait, replace(pipeline, arrivals=True), workload).result()
+
+
+def _wait(pipeline: Pipeline, workload: Workload) -> Measured:
+    with tempfile.TemporaryDirectory(prefix="dovetail-bench-") as place, session_for(pipeline) as session:
+        folder = Path(place)
+        for name in workload.tables:
+            (folder / name).mkdir()
+        writer = frame_of(pipeline, session, workload, folder).writeStream.format("noop")
+        started = writer.option("checkpointLocation", f"{place}/checkpoint").start()
+        _feed(workload, folder)
+        started.processAllAvailable()
+        started.stop()
+        return account(started)
+
+
+def _feed(workload: Workload, folder: Path) -> None:
+    size = BATCH // len(workload.tables)
+    longest = max(table.num_rows for table in workload.tables.values())
+    for number, at in enumerate(range(0, longest, size)):
+        due = time.monotonic() + EVERY_S
+        for name, table in workload.tables.items():
+            _arrive(table.slice(at, size), folder / name / f"{number:05}.parquet")
+        time.sleep(max(0.0, due - time.monotonic()))
+
+
+def _arrive(rows: pa.Table, file: Path) -> None:
+    """Spark sees a file once it has its name."""
+    now = pa.array([int(time.time() * 1e6)] * rows.num_rows, pa.int64())
+    hidden = file.with_name(f".{file.name}")
+    pq.write_table(rows.set_column(rows.schema.get_field_index("arrived"), "arrived", now), hidden)
+    hidden.rename(file)

@@ -1,0 +1,52 @@
+"""What order costs: sync, hold and adaptive as shares of the speed without order, the second stream lagging by 300 ms.
+
+The rows must be the same in every mode, and in order where order was asked for.
+"""
+
+from typing import Any
+
+from benchmarks.limit_threads import limit_arrow
+from benchmarks.peer_duckdb import OfflineJoin
+from benchmarks.peer_spark import Pipeline
+from benchmarks.pushing import Blocks, blocks_of, checked, in_order, seconds
+from benchmarks.report import Report
+from benchmarks.settings import Settings
+from benchmarks.spark_runs import inputs, measure
+from benchmarks.workloads import Workload, equi
+
+ORDERS = ("none", "sync", "hold", "adaptive")
+BLOCKS = (1_000, 10_000, 100_000)
+LAG_US = 300_000
+
+
+def run(settings: Settings) -> Report:
+    """Embedded for three block sizes, then on Spark."""
+    limit_arrow()
+    workload = equi(settings.size(2_000_000, 100_000), lag_us=LAG_US)
+    expected = OfflineJoin(workload).sum()
+    cut = {size: blocks_of(workload, size) for size in BLOCKS}
+    pairs = [(workload.query(order=order), blocks) for order in ORDERS for blocks in cut.values()]
+    equal = all(checked(query, blocks, workload.checked) == expected for query, blocks in pairs)
+    ordered = all(in_order(workload.query(order=order), cut[BLOCKS[0]]) for order in ORDERS[1:])
+    speeds = {str(size): _speeds(workload, blocks, settings.choose(3, 1)) for size, blocks in cut.items()}
+    speeds["Spark"], spark_equal = _on_spark(settings)
+    fields: dict[str, Any] = {"rows": workload.rows, "results": expected.rows, "results_ordered": ordered}
+    fields |= {"results_equal": equal and ordered and spark_equal, "rows_per_s": speeds}
+    ratios = {where: {o: round(found[o] / found["none"], 3) for o in ORDERS[1:]} for where, found in speeds.items()}
+    fields["vs_none"] = ratios
+    lines = [(where, *found.values(), *ratios[where].values()) for where, found in speeds.items()]
+    header = ("rows per push", *(f"{order}, rows/s" for order in ORDERS), *(f"{order} / none" for order in ORDERS[1:]))
+    return Report("Order: speed with it as a share of speed without it", header, lines, fields)
+
+
+def _speeds(workload: Workload, blocks: Blocks, repeats: int) -> dict[str, float]:
+    return {order: round(workload.rows / seconds(workload.query(order=order), blocks, repeats)[0]) for order in ORDERS}
+
+
+def _on_spark(settings: Settings) -> tuple[dict[str, float], bool]:
+    """The same on Spark; rows at the end make everything before them come out."""
+    workload = equi(settings.size(5_000_000, 60_000), zone="UTC", lag_us=LAG_US)
+    with inputs(workload, settings.choose(1_000_000, 40_000), closing=True) as folder:
+        runs = {order: measure(Pipeline("dovetail", options={"order": order}), workload, folder) for order in ORDERS}
+    equal = len({found.sum for found in runs.values()}) == 1
+    return {order: round(found.rows_per_s) for order, found in runs.items()}, equal

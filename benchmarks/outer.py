@@ -1,0 +1,48 @@
+"""A left outer join on Spark against Spark's own: equal rows, matched and unmatched, then speed.
+
+A third of the keys of A never occur in B. Rows at the end make everything before them come out; they are not compared.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.checksum import Sum
+from benchmarks.peer_duckdb import OfflineJoin
+from benchmarks.peer_spark import Pipeline
+from benchmarks.report import Report
+from benchmarks.settings import Settings
+from benchmarks.spark_runs import inputs, measure
+from benchmarks.workloads import KEYS, Workload, equi
+
+PIPELINES = {"dovetail": Pipeline("dovetail"), "spark_native": Pipeline("native", rocksdb=False)}
+
+
+def run(settings: Settings) -> Report:
+    """Both pipelines over the same files."""
+    workload = left(settings.size(2_000_000, 60_000))
+    expected = OfflineJoin(workload).sum()
+    with inputs(workload, settings.choose(1_000_000, 40_000), closing=True) as folder:
+        runs = {name: measure(pipeline, workload, folder) for name, pipeline in PIPELINES.items()}
+    sums: dict[str, Sum] = {name: found.sum for name, found in runs.items()}
+    fields: dict[str, Any] = {"rows": workload.rows, "results": expected.rows}
+    fields["results_equal"] = all(found == expected for found in sums.values())
+    fields["sums"] = {name: [found.rows, found.total] for name, found in {"expected": expected, **sums}.items()}
+    speeds = {name: found.rows_per_s for name, found in runs.items()}
+    fields |= {f"{name}_rows_per_s": round(speed) for name, speed in speeds.items()}
+    fields["vs_native"] = round(speeds["dovetail"] / speeds["spark_native"], 3)
+    lines = [(name, found.rows, speeds[name], speeds["dovetail"] / speeds[name]) for name, found in sums.items()]
+    header = ("pipeline", "results", "rows/s, steady state", "Dovetail is ... times this")
+    return Report("Left outer join on Spark", header, lines, fields)
+
+
+def left(rows: int) -> Workload:
+    """``equi`` as a left join in which a third of A's keys have no partner."""
+    base = equi(rows, "UTC")
+    kept = base.tables["A"]
+    keys = kept["k"].to_numpy()
+    lonely = np.where(keys % 3 == 0, keys + 2 * KEYS, keys)
+    tables = {**base.tables, "A": kept.set_column(1, "k", pa.array(lonely))}
+    return replace(base, name="outer", tables=tables, how="left")

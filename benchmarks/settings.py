@@ -1,0 +1,23 @@
+"""What the command line may change about a benchmark."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """``rows`` per stream if given; ``quick``: sizes that show that it works, not how fast it is."""
+
+    rows: int | None = None
+    quick: bool = False
+
+    def size(self, full: int, quick: int) -> int:
+        """Rows per stream: as asked, or the benchmark's own number.
+
+        >>> Settings(quick=True).size(5_000_000, 100_000), Settings(rows=7).size(5_000_000, 100_000)
+        (100000, 7)
+        """
+        return self.rows or self.choose(full, quick)
+
+    def choose(self, full: int, quick: int) -> int:
+        """Any other number that a quick run makes smaller."""
+        return quick if self.quick else full

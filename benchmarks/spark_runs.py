@@ -1,0 +1,150 @@
+"""Running a pipeline over files, in a process and a session of its own, and reading Spark's account of it.
+
+Streams are folders of Parquet files, ``FILES`` per stream and micro-batch, so that both cores read. Speed is that of
+the steady state: the second half of the batches with rows in them, by Spark's own progress reports.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.checksum import Sum
+from benchmarks.peer_spark import CHECK, Pipeline, frame_of
+from benchmarks.workloads import SECOND, Workload
+
+CORES, FILES = 2, 2
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One micro-batch by Spark's account; ``ended`` in seconds since 1970; ``observed``: what the pipeline reported."""
+
+    rows: int
+    seconds: float
+    ended: float
+    observed: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A finished pipeline."""
+
+    batches: list[Batch]
+
+    @property
+    def sum(self) -> Sum:
+        """Count and checksum over all batches."""
+        return sum((Sum(b.observed.get("rows") or 0, b.observed.get("total") or 0) for b in self.batches), Sum())
+
+    @property
+    def steady(self) -> list[Batch]:
+        fed = [batch for batch in self.batches if batch.rows]
+        return fed[len(fed) // 2 :]
+
+    @property
+    def rows_per_s(self) -> float:
+        return sum(batch.rows for batch in self.steady) / sum(batch.seconds for batch in self.steady)
+
+    @property
+    def batch_seconds(self) -> float:
+        return median(batch.seconds for batch in self.steady)
+
+
+@contextmanager
+def inputs(workload: Workload, batch_rows: int, closing: bool = False) -> Iterator[Path]:
+    """The workload as files in a folder that is deleted afterwards; ``batch_rows`` of all streams together per batch.
+
+    ``closing`` adds a few rows, a day later, that match nothing: they let everything before them come out.
+    """
+    with tempfile.TemporaryDirectory(prefix="dovetail-bench-") as folder:
+        size = batch_rows // len(workload.tables) // FILES
+        for place, (name, table) in enumerate(workload.tables.items()):
+            pieces = [table.slice(at, size) for at in range(0, table.num_rows, size)]
+            write(Path(folder) / name, pieces + (_closing_rows(table, place) if closing else []))
+        yield Path(folder)
+
+
+def _closing_rows(table: pa.Table, place: int) -> list[pa.Table]:
+    """Two batches: the first raises the watermarks, the second is judged by them."""
+    last = table.slice(table.num_rows - 1)
+    rows = []
+    for number in range(2 * FILES):
+        time = pa.array([last["ts"][0].value + (86_400 + number) * SECOND]).cast(table.schema.field("ts").type)
+        moved = last.set_column(0, "ts", time)
+        rows.append(moved.set_column(1, table.schema.names[1], pa.array([-1 - place], table.schema.field(1).type)))
+    return rows
+
+
+def write(folder: Path, pieces: list[pa.Table]) -> None:
+    """One file each; Spark reads files in the order of their age."""
+    folder.mkdir()
+    for number, piece in enumerate(pieces):
+        file = folder / f"{number:05}.parquet"
+        pq.write_table(piece, file)
+        os.utime(file, (10**9 + number, 10**9 + number))
+
+
+def measure(pipeline: Pipeline, workload: Workload, folder: Path) -> Measured:
+    """Run a pipeline over all files, in another process; runs take minutes, so each is announced."""
+    print(f"{workload.name}: {pipeline} ...", file=sys.stderr, flush=True)
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(_run, pipeline, workload.bare(), folder).result()
+
+
+def _run(pipeline: Pipeline, workload: Workload, folder: Path) -> Measured:
+    with session_for(pipeline) as session, tempfile.TemporaryDirectory(prefix="dovetail-bench-") as checkpoint:
+        writer = frame_of(pipeline, session, workload, folder).writeStream.format("noop")
+        started = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+        started.awaitTermination()
+        return account(started)
+
+
+@contextmanager
+def session_for(pipeline: Pipeline) -> Iterator[Any]:
+    """A session with the pipeline's settings that remembers every batch."""
+    from dovetail.runtime.spark.session import spark_session
+
+    settings = {**pipeline.settings, "spark.sql.streaming.numRecentProgressUpdates": "10000"}
+    session = spark_session(CORES, name="benchmark", settings=settings)
+    yield session
+    session.stop()
+
+
+def account(query: Any) -> Measured:
+    """What Spark reports about a query's batches."""
+    return Measured([_batch(progress) for progress in query.recentProgress])
+
+
+def _batch(progress: Any) -> Batch:
+    seconds = progress.durationMs.get("triggerExecution", 0) / 1000
+    began = datetime.fromisoformat(progress.timestamp).timestamp()
+    observed = progress.observedMetrics.get(CHECK)
+    return Batch(progress.numInputRows, seconds, began + seconds, observed.asDict() if observed else {})
+
+
+def refusal(pipeline: Pipeline, workload: Workload, folder: Path) -> str:
+    """Why Spark does not start a pipeline; an empty text if it does."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(_refusal, pipeline, workload.bare(), folder).result()
+
+
+def _refusal(pipeline: Pipeline, workload: Workload, folder: Path) -> str:
+    from pyspark.errors import PySparkException
+
+    try:
+        _run(pipeline, workload, folder)
+    except PySparkException as error:
+        return str(error).splitlines()[0]
+    return ""
