@@ -29,12 +29,13 @@ _KEYS = 100
 
 @dataclass(frozen=True)
 class Streams:
-    """Windows and rates; S is the slow stream, T the fast one; so many seconds of both."""
+    """Windows and rates; S is the slow stream, T the fast one; so many seconds of both, gaps exponential or regular."""
 
     window_s: float
     slow: float
     fast: float
     seconds: float
+    regular: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,17 @@ def exponential_arrivals(streams: Streams, seed: int = 1) -> tuple[Arrival, ...]
             yield arrival(now, stream, random.randrange(_KEYS))
 
     return tuple(sorted([*of("S", streams.slow), *of("T", streams.fast)], key=lambda each: each.at))
+
+
+def regular_arrivals(streams: Streams, seed: int = 1) -> tuple[Arrival, ...]:
+    """Both streams with equal gaps, out of step with each other; uniform keys."""
+    random = Random(seed)
+
+    def of(stream: str, rate: float, shift: float) -> list[Arrival]:
+        count = int(streams.seconds * rate)
+        return [arrival((number + shift) / rate, stream, random.randrange(_KEYS)) for number in range(count)]
+
+    return tuple(sorted([*of("S", streams.slow, 0.35), *of("T", streams.fast, 0.8)], key=lambda each: each.at))
 
 
 def play(streams: Streams, order: Order, compare_s: float, arrivals: Sequence[Arrival]) -> Log:
@@ -125,4 +137,5 @@ def held_share(streams: Streams, order: dv.Adaptive, compare_s: float) -> float:
 
 @cache
 def _played(streams: Streams, order: Order, compare_s: float) -> Log:
-    return play(streams, order, compare_s, exponential_arrivals(streams))
+    arrivals = regular_arrivals(streams) if streams.regular else exponential_arrivals(streams)
+    return play(streams, order, compare_s, arrivals)

@@ -3,6 +3,7 @@
 import pytest
 
 import dovetail as dv
+from dovetail.control.order_model import Workload, gain
 from dovetail.testing.simulate import Log
 from experiments.response import (
     Order,
@@ -67,3 +68,9 @@ def test_waiting_at_the_door_adds_the_joining() -> None:
 
 def test_waiting_at_the_exit_is_quicker() -> None:
     assert mean_response(STREAMS, "hold", 0.004) < mean_response(STREAMS, "sync", 0.004)
+
+
+def test_regular_arrivals_gain_what_the_formula_says() -> None:
+    streams = Streams(20, slow=1, fast=10, seconds=120, regular=True)
+    measured = 1 - mean_response(streams, "hold", 0.0015) / mean_response(streams, "sync", 0.0015)
+    assert measured == pytest.approx(gain(Workload(0.0015, 20, 1, 10)), abs=0.03)
