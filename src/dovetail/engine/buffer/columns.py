@@ -42,6 +42,9 @@ class Column(Protocol):
     def slice(self, start: int, stop: int) -> pa.Array:
         """The values of a range of slots, copied."""
 
+    def bytes_at(self, slots: Slots) -> int:
+        """About how many bytes ``take`` would copy."""
+
 
 def column_for(type_: pa.DataType) -> Column:
     """The column that stores this type best."""
@@ -171,6 +174,9 @@ class FixedColumn:
     def slice(self, start: int, stop: int) -> pa.Array:
         return self._arrow(self.data[start:stop].copy(), self._validity.slice(start, stop))
 
+    def bytes_at(self, slots: Slots) -> int:
+        return len(slots) * self._width * self.data.itemsize
+
     def _arrow(self, data: npt.NDArray[Any], valid: pa.Buffer | None) -> pa.Array:
         nulls = 0 if valid is None else -1
         if pa.types.is_boolean(self.type):
@@ -242,7 +248,6 @@ class TextColumn:
         return self._arrow(positions, data, self._validity.slice(start, stop))
 
     def bytes_at(self, slots: Slots) -> int:
-        """How many bytes ``take`` would copy."""
         return int((self._offsets[slots + 1] - self._offsets[slots]).sum())
 
     def _arrow(self, positions: Slots, data: npt.NDArray[np.uint8], valid: pa.Buffer | None) -> pa.Array:
@@ -290,3 +295,7 @@ class NestedColumn:
     def slice(self, start: int, stop: int) -> pa.Array:
         sliced = pa.chunked_array(self._chunks, self.type).slice(start, stop - start)
         return pa.concat_arrays(sliced.chunks) if sliced.num_chunks else pa.array([], self.type)
+
+    def bytes_at(self, slots: Slots) -> int:
+        stored = sum(map(len, self._chunks))
+        return len(slots) * self.nbytes // stored if stored else 0

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.block import Block
-from dovetail.engine.buffer.columns import Column, FixedColumn, TextColumn, column_for, layout, moved
+from dovetail.engine.buffer.columns import Column, FixedColumn, column_for, layout, moved
 from dovetail.engine.buffer.hashed import HashIndex
 from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.combine.kernels import first_at_least, inspect_times, running_largest
@@ -208,13 +208,9 @@ class Window:
         """Values of a column for tuples anywhere in the window."""
         return self._columns[name].take(ids - self.base)
 
-    def is_text(self, name: str) -> bool:
-        return isinstance(self._columns[name], TextColumn)
-
-    def text_bytes(self, name: str, ids: Times) -> int:
-        """How many bytes of text ``take`` would gather; 0 if the column is not text."""
-        column = self._columns[name]
-        return column.bytes_at(ids - self.base) if isinstance(column, TextColumn) else 0
+    def bytes_of(self, name: str, ids: Times) -> int:
+        """About how many bytes ``take`` would gather."""
+        return self._columns[name].bytes_at(ids - self.base)
 
     def batch(self, first: int, last: int) -> pa.RecordBatch:
         """A range of ids as Arrow, copied."""

@@ -1,7 +1,8 @@
 """From complete results as tuple ids to rows of the output: payload is gathered here, once.
 
 Equalities whose codes are hashes are verified on the values first, over columns that the output
-mostly needs anyway. A piece whose strings would not fit into one Arrow array is cut in two.
+mostly needs anyway. A piece of results with long strings or lists leaves in several parts, so that
+memory stays bounded and each part fits into one Arrow array.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +18,7 @@ from dovetail.engine.evaluate import compile_expression
 from dovetail.model.expression import Call, Column, columns_of
 from dovetail.plan.physical import Plan
 
-_MOST_BYTES = 1 << 30
+_MOST_BYTES = 1 << 26
 
 
 class Projection:
@@ -33,7 +34,6 @@ class Projection:
             (expression.stream, expression.name) if isinstance(expression, Column) else compile_expression(expression)
             for expression in expressions
         ]
-        self._text = [column for column in self._used if windows[column.stream].is_text(column.name)]
 
     def verified(self, results: Partial) -> Partial:
         """Without pairs whose keys share a hash and are not equal."""
@@ -51,7 +51,7 @@ class Projection:
             yield from self._rows({stream: ids}, times)
 
     def _rows(self, ids: Mapping[str, Ids], times: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-        if self._text and len(times) > 1 and self._text_bytes(ids) > _MOST_BYTES:
+        if len(times) > 1 and self._bytes(ids) > _MOST_BYTES:
             half = len(times) // 2
             for part in (slice(0, half), slice(half, None)):
                 yield from self._rows({name: some[part] for name, some in ids.items()}, times[part])
@@ -70,6 +70,6 @@ class Projection:
                 values = pa.nulls(length, column.type)
             yield (column.stream, column.name), values
 
-    def _text_bytes(self, ids: Mapping[str, Ids]) -> int:
+    def _bytes(self, ids: Mapping[str, Ids]) -> int:
         windows = self._windows
-        return sum(windows[c.stream].text_bytes(c.name, ids[c.stream]) for c in self._text if c.stream in ids)
+        return sum(windows[c.stream].bytes_of(c.name, ids[c.stream]) for c in self._used if c.stream in ids)
