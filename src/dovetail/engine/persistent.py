@@ -82,6 +82,7 @@ class Persistent:
             "doors": {name: door.counts for name, door in self._doors.items()},
             "counts": self._counts,
             "results": self._hold.results,
+            "out_of_order": self._hold.out_of_order,
             "latest": self._latest,
             "sync": self._gate.sync,
             "sections": {section.section: section.header() for section in self._sections},
@@ -94,6 +95,7 @@ class Persistent:
             self._doors[name].counts = Counter(counts)
         self._counts = Counter(header["counts"])
         self._hold.results = header["results"]
+        self._hold.out_of_order = header["out_of_order"]
         self._latest = header["latest"]
         self._gate.sync = header["sync"]
 

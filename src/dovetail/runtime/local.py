@@ -44,6 +44,7 @@ class Run:
         self._streams = {stream.name: stream for stream in plan.query.streams}
         self._fingerprint = fingerprint(plan.query)
         self._closed = False
+        self._unread = False
         self._late = pa.table({})
         self._engine = Engine(plan, stopwatch or WallStopwatch(), block_rows)
         if snapshot is not None:
@@ -61,23 +62,23 @@ class Run:
         self._open("push")
         stream = self._streams[self._known(stream_name)]
         results = self._engine.push({stream_name: as_table(stream, rows)})
-        return self._adapting.around(results) if self._adapting else results
+        return self._to_the_end(self._adapting.around(results) if self._adapting else results)
 
     def advance(self, stream_name: str, time: datetime | int) -> pa.Table:
         """Promise that the stream will send nothing older than ``time`` (a datetime, or microseconds)."""
         self._open("advance")
-        return self._table(self._engine.advance(self._known(stream_name), _as_us(time)))
+        return self._table(self._to_the_end(self._engine.advance(self._known(stream_name), _as_us(time))))
 
     def tick(self, now: datetime | int) -> pa.Table:
         """Tell the run what time it is (processing time); it never reads a clock itself."""
         self._open("tick")
-        return self._table(self._engine.tick(_as_us(now)))
+        return self._table(self._to_the_end(self._engine.tick(_as_us(now))))
 
     def close(self) -> pa.Table:
         """The end of all input; what was still waiting comes out."""
         self._open("close")
         self._closed = True
-        return self._table(self._engine.close())
+        return self._table(self._to_the_end(self._engine.close()))
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
@@ -85,6 +86,7 @@ class Run:
 
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``query.local(snapshot=...)``."""
+        self._whole("snapshot")
         slices, header = self._engine.state()
         return pack_snapshot(self._fingerprint, header, slices)
 
@@ -98,6 +100,16 @@ class Run:
     def _table(self, batches: Iterator[pa.RecordBatch]) -> pa.Table:
         return pa.Table.from_batches(batches, self._schema)
 
+    def _to_the_end(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The results of a call; until they have all been read the run is in the middle of it."""
+        self._unread = True
+
+        def read() -> Iterator[pa.RecordBatch]:
+            yield from batches
+            self._unread = False
+
+        return read()
+
     def _known(self, stream_name: str) -> str:
         if stream_name not in self._streams:
             raise DataError(f"the query has no stream {stream_name!r}; {nearest(stream_name, self._streams)}")
@@ -106,6 +118,14 @@ class Run:
     def _open(self, action: str) -> None:
         if self._closed:
             raise DataError(f"{action}: this run is closed. Start another with query.local().")
+        self._whole(action)
+
+    def _whole(self, action: str) -> None:
+        if self._unread:
+            raise DataError(
+                f"{action}: the results of the call before were not read to the end, or it failed. "
+                "Read them to the end, or go on from a snapshot."
+            )
 
 
 def _as_us(time: datetime | int) -> int:
