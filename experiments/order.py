@@ -220,8 +220,8 @@ def figure_8(quick: bool) -> Outcome:
         differences=(
             "The paper measures 45 % at 0.5 ms where its formula says 23 % (it rounds that up to 25 %) and lays it to "
             "its estimate of c. Our c is exact, and the gain is between the two. What lifts it above the formula is "
-            "the exponential arrivals: with regular ones, which the formula assumes, it comes out as the formula says. For "
-            "the same reason the largest gain, near 0.6 ms, is a little above the formula's last value of 1/3.",
+            "the exponential arrivals: with regular ones, which the formula assumes, it comes out as the formula says. "
+            "For the same reason the largest gain, near 0.6 ms, is a little above the formula's last value of 1/3.",
             "More than half does not come out on one server: both orders do the same comparisons, so from about 0.7 ms "
             "on both queue for the server, above 0.83 ms both fall behind for ever, and the gain goes to zero instead.",
         ),
@@ -305,8 +305,8 @@ def figure_10(quick: bool) -> Outcome:
             ),
         ),
         differences=(
-            f"At one tuple per second the gain differs from the formula's by {gains[-1] - model[-1]:+.3f}, where we had "
-            "expected 0.05 at most; exponential arrivals are the cause, as order-8 shows.",
+            f"At one tuple per second the gain differs from the formula's by {gains[-1] - model[-1]:+.3f}, where we "
+            "had expected 0.05 at most; exponential arrivals are the cause, as order-8 shows.",
         ),
     )
 
