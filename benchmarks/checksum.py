@@ -1,6 +1,7 @@
 """Whether two joins gave the same rows in whatever order: how many, and a sum over a hash of each.
 
     hash = 7, then for each column c:  hash = (hash * hash + (c % P) * 40503 + 1) % P        P = 2^31 - 1
+    and once more for c = 0, lest the last column enter the sum as it is and its values could trade rows unnoticed
 
 Every step stays below 2^63 and takes whole numbers that are not negative, so NumPy and Spark agree to the last digit.
 Times count in microseconds; a NULL, as in an outer join, counts as a number of its own.
@@ -38,7 +39,7 @@ def sum_of(table: pa.Table | pa.RecordBatch, columns: Sequence[str]) -> Sum:
     hashes = np.full(table.num_rows, START, np.int64)
     for name in columns:
         hashes = (hashes * hashes + _numbers(table.column(name)) % PRIME * FACTOR + 1) % PRIME
-    return Sum(table.num_rows, int(hashes.sum()))
+    return Sum(table.num_rows, int(((hashes * hashes + 1) % PRIME).sum()))
 
 
 def sum_of_all(tables: Iterable[pa.Table | pa.RecordBatch], columns: Sequence[str]) -> Sum:
@@ -55,7 +56,7 @@ def _numbers(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
 def spark_hash(columns: Sequence[str], times: Iterable[str]) -> str:
     """The hash of a row as Spark SQL."""
     text = str(START)
-    for name in columns:
+    for name in (*columns, "0"):
         number = f"unix_micros({name})" if name in times else name
         # the hash so far is used twice: a lambda gives it a name, where repeating its text would double it each time
         step = f"CAST((h * h + coalesce({number}, {NULL}) % {PRIME} * {FACTOR} + 1) % {PRIME} AS BIGINT)"

@@ -1,0 +1,38 @@
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from benchmarks.checksum import spark_hash, sum_of
+from benchmarks.outer import left
+from benchmarks.spark_runs import FILES, Batch, Measured, inputs
+from benchmarks.workloads import equi
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_spark_computes_the_same_checksum(spark: "SparkSession") -> None:
+    table = equi(1_000, "UTC").tables["A"].select(["ts", "k"])
+    table = pa.concat_tables([table, table.slice(0, 1).set_column(1, "k", pa.nulls(1, pa.int64()))])
+    (found,) = spark.createDataFrame(table).selectExpr(f"sum({spark_hash(['k', 'ts'], ['ts'])})").first() or (None,)
+    assert found == sum_of(table, ["k", "ts"]).total
+
+
+def test_batches_become_files_of_both_streams() -> None:
+    with inputs(equi(1_000, "UTC"), 400, closing=True) as folder:
+        files = {name: sorted((folder / name).iterdir()) for name in "AB"}
+        assert [len(found) for found in files.values()] == [10 + 2 * FILES] * 2
+    assert not Path(folder).exists()
+
+
+def test_steady_state_is_the_second_half_of_the_batches_with_rows() -> None:
+    seconds = [9.0, 5.0, 2.0, 2.0, 7.0]
+    batches = [Batch(100 if number < 4 else 0, spent, 0.0, {}) for number, spent in enumerate(seconds)]
+    assert Measured(batches).rows_per_s == pytest.approx(200 / 4.0)
+
+
+def test_a_third_of_the_left_rows_have_no_partner() -> None:
+    keys = {name: set(table["k"].to_pylist()) for name, table in left(3_000).tables.items()}
+    assert not {key for key in keys["A"] if key >= 100_000} & keys["B"]
