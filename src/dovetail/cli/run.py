@@ -54,12 +54,13 @@ def _on_spark(pipeline: Pipeline, once: bool, seconds: float | None, name: str) 
     stop = Event()
     import_module("dovetail.engine.engine")  # compiles kernels, if need be, before several workers would at once
     session = spark_session(name=f"dovetail run {name}")
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         return run_on(session, pipeline, stop, Console(), once=once, seconds=seconds)
     finally:
         session.stop()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def run_on(
