@@ -25,10 +25,10 @@ def written(terminal: bool = False) -> tuple[Console, io.StringIO]:
 
 def test_plain_output_is_plain_lines() -> None:
     console, file = written()
-    moments = iter([0.0, 0.0, 1.0, 2.5, 2.5])
+    moments = iter([0.0, 0.0, 1.0, 2.5, 2.5])  # each line asks whether it may, and notes when it did
     with Screen(console, lambda: next(moments)) as screen:
         screen.step("starting Spark ...")
-        for number in range(3):
+        for number in (0, 0, 1, 2):
             screen.progress(f"progress {number}")
     assert file.getvalue() == "starting Spark ...\nprogress 0\nprogress 2\n"
 

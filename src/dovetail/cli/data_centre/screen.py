@@ -30,7 +30,7 @@ class Screen:
         self._console = console
         self._clock = clock
         self._live = console.status("") if console.is_terminal else None
-        self._quiet_until = 0.0
+        self._shown, self._quiet_until = "", 0.0
 
     def __enter__(self) -> Self:
         if self._live:
@@ -59,11 +59,11 @@ class Screen:
             self.line(alarm_line(row["result_time"], row["location"], row["temperature"], row["humidity"]), "yellow")
 
     def progress(self, text: str) -> None:
-        """The newest progress line; in plain output not more than one in two seconds."""
+        """The newest progress line; in plain output not more than one in two seconds, and none twice."""
         if self._live:
             self._live.update(text)
-        elif self._clock() >= self._quiet_until:
-            self._quiet_until = self._clock() + PLAIN_EVERY
+        elif text != self._shown and self._clock() >= self._quiet_until:
+            self._shown, self._quiet_until = text, self._clock() + PLAIN_EVERY
             self.line(text)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RACKS = 20_000
 EVERY_SECONDS = 5
 START = datetime(2026, 7, 1, 12, tzinfo=UTC)
-ROWS_PER_BATCH = 250_000
+ROWS_PER_BATCH = 100_000
 CONDITION = "T.location = H.location AND T.value > 40 AND H.value > 80"
 
 _TROUBLED = "pmod(xxhash64(rack), 500) = 0"
