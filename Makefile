@@ -33,8 +33,8 @@ soak: .venv/dev.stamp  ## five hundred micro-batches on Spark: memory, state and
 docs-test: .venv/dev.stamp  ## run every code block of the README and docs, the examples and the docstrings
 	@$(WITH_JAVA) $(BIN)/pytest tests/docs
 
-bench: .venv/dev.stamp  ## Dovetail beside its peers
-	@$(WITH_JAVA) $(BIN)/python -m benchmarks
+bench: .venv/dev.stamp  ## Dovetail beside its peers: lists the benchmarks; NAME=equi runs one, OPTIONS=--json
+	@$(WITH_JAVA) $(BIN)/python -m benchmarks $(NAME) $(OPTIONS)
 
 papers: .venv/dev.stamp  ## run the figures of the papers again and write docs/papers
 	@$(BIN)/python -m experiments --all
