@@ -7,8 +7,8 @@ only if the order is adaptive; so ``sync`` and ``hold`` are played once and cloc
 Example: S speaks at 1, T at 0.2 and at 3; comparing two tuples takes a second. Input waits:
 
     >>> played = play(Streams(60, 1, 1, 10), "sync", 1.0, [arrival(0.2, "T"), arrival(1.0, "S"), arrival(3.0, "T")])
-    >>> [round(seconds, 1) for seconds in responses(clocked(played, 1.0))]  # T waits for S, S for T and for a second
-    [0.8, 3.0]
+    >>> [(each.stream, round(each.seconds, 1)) for each in responses(clocked(played, 1.0))]
+    [('T', 0.8), ('S', 3.0)]
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from random import Random
+from statistics import fmean
 
 import pyarrow as pa
 
@@ -47,6 +48,15 @@ class Turn:
     ended: Sequence[tuple[str, int, float]]
 
 
+@dataclass(frozen=True)
+class Response:
+    """A tuple of a stream that came in at a moment, and the seconds until it was completely processed."""
+
+    stream: str
+    at: float
+    seconds: float
+
+
 def arrival(at: float, stream: str, key: int = 0) -> Arrival:
     """A tuple stamped with the moment at which it comes in."""
     return Arrival(at, stream, {"ts": round(at * 1e6), "k": key})
@@ -66,14 +76,14 @@ def exponential_arrivals(streams: Streams, seed: int = 1) -> tuple[Arrival, ...]
 
 
 def regular_arrivals(streams: Streams, seed: int = 1) -> tuple[Arrival, ...]:
-    """Both streams with equal gaps, out of step with each other; uniform keys."""
+    """Both streams with equal gaps, one of T just after each of S, as the formulas assume; uniform keys."""
     random = Random(seed)
 
-    def of(stream: str, rate: float, shift: float) -> list[Arrival]:
+    def of(stream: str, rate: float, shift_s: float) -> list[Arrival]:
         count = int(streams.seconds * rate)
-        return [arrival((number + shift) / rate, stream, random.randrange(_KEYS)) for number in range(count)]
+        return [arrival(number / rate + shift_s, stream, random.randrange(_KEYS)) for number in range(count)]
 
-    return tuple(sorted([*of("S", streams.slow, 0.35), *of("T", streams.fast, 0.8)], key=lambda each: each.at))
+    return tuple(sorted([*of("S", streams.slow, 0.0), *of("T", streams.fast, 1e-4)], key=lambda each: each.at))
 
 
 def play(streams: Streams, order: Order, compare_s: float, arrivals: Sequence[Arrival]) -> Log:
@@ -100,12 +110,12 @@ def clocked(log: Log, factor: float) -> Iterator[Turn]:
         yield Turn(seen.arrival, at, ended)
 
 
-def responses(turns: Iterator[Turn]) -> list[float]:
-    """Seconds from arrival until completely processed, of every tuple that got that far."""
+def responses(turns: Iterator[Turn]) -> list[Response]:
+    """Of every tuple that was completely processed."""
     latest: dict[str, int] = {}
     arrived: dict[tuple[str, int], float] = {}
     joined: list[tuple[str, int, float]] = []
-    completed = []
+    completed: list[Response] = []
     for turn in turns:
         stream, time_us = turn.arrival.stream, turn.arrival.row["ts"]
         arrived[stream, time_us] = turn.arrival.at
@@ -114,17 +124,27 @@ def responses(turns: Iterator[Turn]) -> list[float]:
         if len(latest) == 2:
             trigger = min(latest.values())
             # ended earlier: held since then, may leave now; ended in this turn: leaves when done
-            completed += [max(end, turn.at) - arrived[name, time] for name, time, end in joined if time <= trigger]
+            done = [(name, arrived[name, time], max(end, turn.at)) for name, time, end in joined if time <= trigger]
+            completed += [Response(name, came, left - came) for name, came, left in done]
             joined = [work for work in joined if work[1] > trigger]
     return completed
 
 
 def mean_response(streams: Streams, order: Order, compare_s: float) -> float:
     """The average over all tuples of both streams."""
+    return fmean(each.seconds for each in _responses(streams, order, compare_s))
+
+
+def steady_response(streams: Streams, order: Order, compare_s: float, of: str = "ST") -> float:
+    """The average over tuples of these streams that came once the windows were full."""
+    found = _responses(streams, order, compare_s)
+    return fmean(each.seconds for each in found if each.at > 1.3 * streams.window_s and each.stream in of)
+
+
+def _responses(streams: Streams, order: Order, compare_s: float) -> list[Response]:
     adaptive = isinstance(order, dv.Adaptive)
     log = _played(streams, order, compare_s if adaptive else 1e-6)
-    found = responses(clocked(log, 1.0 if adaptive else compare_s / 1e-6))
-    return sum(found) / len(found)
+    return responses(clocked(log, 1.0 if adaptive else compare_s / 1e-6))
 
 
 def held_share(streams: Streams, order: dv.Adaptive, compare_s: float) -> float:

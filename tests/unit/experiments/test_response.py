@@ -3,7 +3,7 @@
 import pytest
 
 import dovetail as dv
-from dovetail.control.order_model import Workload, gain
+from dovetail.control.order_model import Workload, hold_response, sync_response
 from dovetail.testing.simulate import Log
 from experiments.response import (
     Order,
@@ -15,6 +15,7 @@ from experiments.response import (
     mean_response,
     play,
     responses,
+    steady_response,
 )
 
 STREAMS = Streams(10, slow=1, fast=5, seconds=40)
@@ -37,7 +38,7 @@ def test_a_tuple_is_complete_when_its_last_result_leaves(order: Order) -> None:
     for result in log.released:
         newest = max(result.row[side].timestamp() for side in "st")
         left[round(newest * 1e6)] = result.at
-    found = [round(seconds, 6) for seconds in responses(clocked(log, 1.0))]
+    found = [round(each.seconds, 6) for each in responses(clocked(log, 1.0))]
     shown = {round(at - came[time], 6) for time, at in left.items()}
     assert len(shown) > 5
     assert shown <= set(found)
@@ -59,7 +60,10 @@ def test_the_clock_of_the_run_comes_out_again(order: Order) -> None:
 
 def test_waiting_at_the_door_adds_the_joining() -> None:
     arrivals = [arrival(1.0, "S"), arrival(1.2, "T"), arrival(1.4, "T"), arrival(2.0, "S"), arrival(2.5, "T")]
-    sync, hold = (responses(clocked(play(STREAMS, order, 0.1, arrivals), 1.0)) for order in ("sync", "hold"))
+    sync, hold = (
+        [each.seconds for each in responses(clocked(play(STREAMS, order, 0.1, arrivals), 1.0))]
+        for order in ("sync", "hold")
+    )
     # S 1.0 may leave at 1.2; T 1.2 and T 1.4 at 2.0, and if they waited at the door their joining comes on top;
     # S 2.0 may leave at 2.5, compared with two tuples
     assert sync == pytest.approx([0.2, 0.9, 0.8, 0.7])
@@ -70,7 +74,8 @@ def test_waiting_at_the_exit_is_quicker() -> None:
     assert mean_response(STREAMS, "hold", 0.004) < mean_response(STREAMS, "sync", 0.004)
 
 
-def test_regular_arrivals_gain_what_the_formula_says() -> None:
-    streams = Streams(20, slow=1, fast=10, seconds=120, regular=True)
-    measured = 1 - mean_response(streams, "hold", 0.0015) / mean_response(streams, "sync", 0.0015)
-    assert measured == pytest.approx(gain(Workload(0.0015, 20, 1, 10)), abs=0.03)
+def test_in_the_formulas_own_case_the_seconds_are_the_formulas() -> None:
+    streams = Streams(20, slow=1, fast=10, seconds=100, regular=True)
+    load = Workload(0.0015, 20, 1, 10)
+    assert steady_response(streams, "sync", 0.0015, of="T") == pytest.approx(sync_response(load), rel=0.01)
+    assert steady_response(streams, "hold", 0.0015, of="T") == pytest.approx(hold_response(load), rel=0.01)
