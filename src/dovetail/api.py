@@ -9,17 +9,18 @@ import pyarrow as pa
 
 from dovetail.declare import (
     as_algorithms,
+    as_duration,
     as_order,
     as_schema,
     check_choice,
     check_how,
     check_options,
+    check_partitions,
     check_tied,
     check_time_column,
     with_windows,
 )
 from dovetail.errors import QueryError, StreamError
-from dovetail.model.duration import duration_us
 from dovetail.model.expression import UserFunction
 from dovetail.model.order import Adaptive
 from dovetail.model.query import JoinQuery
@@ -58,9 +59,9 @@ def stream(
     check_time_column(name, found, time)
     try:
         kept = None if window is None else as_window(window)
-        idle_us = None if idle is None else duration_us(idle)
-        return Stream(name, found, time, kept, duration_us(delay), idle_us, data)
-    except (ValueError, StreamError) as error:
+        idle_us = None if idle is None else as_duration("idle", idle)
+        return Stream(name, found, time, kept, as_duration("delay", delay), idle_us, data)
+    except StreamError as error:
         raise StreamError(f"stream {name!r}: {error}") from error
 
 
@@ -103,6 +104,8 @@ def join(
 
     if len(streams) < 2:
         raise QueryError(f"join: needs two streams or more, got {len(streams)}")
+    if not isinstance(on, str):
+        raise QueryError(f"join: on is {on!r}; give a condition as text, like 'A.k = B.k'")
     windowed = with_windows(streams, window)
     condition = bind_condition(on, windowed, _functions)
     check_tied(on, [each.name for each in windowed], condition.predicates)
@@ -149,7 +152,7 @@ def _query(
         order=as_order(order),
         late=check_choice("late", late, ("drop", "keep", "divert")),
         algorithm=as_algorithms(algorithm, [each.name for each in bound.streams]),
-        partitions=partitions,
+        partitions=check_partitions(partitions),
     )
     return Query(query)
 

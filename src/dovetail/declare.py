@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import QueryError, StreamError, nearest
+from dovetail.model.duration import duration_us
 from dovetail.model.order import Adaptive
 from dovetail.model.predicate import Predicate
 from dovetail.model.stream import Stream
@@ -23,6 +24,8 @@ def as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
         if not isinstance(schema, pa.Schema):
             raise StreamError(f"stream {name!r} has neither data nor a schema; give one of them")
         found = schema
+    elif schema is not None:
+        raise StreamError(f"stream {name!r} has both data and a schema; data has a schema of its own")
     elif type(data).__module__.startswith("pyspark."):
         from dovetail.runtime.spark.types import arrow_schema
 
@@ -50,6 +53,14 @@ def _plain(type_: pa.DataType) -> pa.DataType:
     if type_ == pa.string_view():
         return pa.string()
     return pa.binary() if type_ == pa.binary_view() else type_
+
+
+def as_duration(option: str, value: str | timedelta) -> int:
+    """Microseconds of an option that is a duration."""
+    try:
+        return duration_us(value)
+    except ValueError as error:
+        raise StreamError(f"{option} {error}") from error
 
 
 def check_time_column(name: str, schema: pa.Schema, time: str) -> None:
@@ -130,6 +141,13 @@ def check_how(how: str, streams: Sequence[Stream]) -> Any:
     return how
 
 
+def check_partitions(partitions: Any) -> int | None:
+    """None lets the session decide."""
+    if partitions is None or (isinstance(partitions, int) and not isinstance(partitions, bool) and partitions > 0):
+        return partitions
+    raise QueryError(f"partitions={partitions!r}: it is a whole number, 1 or more, or None to let the session decide")
+
+
 def as_order(order: Any) -> str | Adaptive:
     """A word, or an ``adaptive`` with its setting."""
     if isinstance(order, Adaptive):
@@ -142,6 +160,8 @@ def as_algorithms(algorithm: Any, names: Sequence[str]) -> Any:
     """'auto', one word for all streams, or one per stream."""
     if algorithm == "auto":
         return "auto"
+    if isinstance(algorithm, str):
+        check_choice("algorithm", algorithm, (*ALGORITHMS, "auto"))
     chosen = dict.fromkeys(names, algorithm) if isinstance(algorithm, str) else algorithm
     if not isinstance(chosen, Mapping):
         raise QueryError(f"algorithm={algorithm!r}: give 'auto', one of {', '.join(ALGORITHMS)}, or one per stream")
