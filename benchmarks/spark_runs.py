@@ -1,7 +1,7 @@
 """Running a pipeline over files, in a process and a session of its own, and reading Spark's account of it.
 
 Streams are folders of Parquet files, ``FILES`` per stream and micro-batch, so that both cores read. Speed is that of
-the steady state: the second half of the batches with rows in them, by Spark's own progress reports.
+the steady state: the second half of the full batches, by Spark's own progress reports.
 """
 
 import os
@@ -50,8 +50,10 @@ class Measured:
 
     @property
     def steady(self) -> list[Batch]:
-        fed = [batch for batch in self.batches if batch.rows]
-        return fed[len(fed) // 2 :]
+        """The second half of the full batches: neither a rest at the end nor a batch that only evicts."""
+        most = max(batch.rows for batch in self.batches)
+        full = [batch for batch in self.batches if batch.rows > most // 2]
+        return full[len(full) // 2 :]
 
     @property
     def rows_per_s(self) -> float:

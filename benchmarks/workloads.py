@@ -10,6 +10,7 @@ and the times of its members tell every result from every other.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -47,14 +48,12 @@ class Workload:
     def times(self) -> tuple[str, ...]:
         return tuple(name for name in self.checked if name.endswith("_ts"))
 
-    def query(self, data: dict[str, object] | None = None, **options: object) -> dv.Query:
+    def query(self, data: dict[str, object] | None = None, **options: Any) -> dv.Query:
         """The join as Dovetail runs it, over pushed rows or over some data."""
         window, delay = f"{self.window_us} microseconds", f"{self.delay_us} microseconds"
-        streams = [
-            dv.stream(name, data and data[name], time="ts", window=window, delay=delay, schema=table.schema)
-            for name, table in self.tables.items()
-        ]
-        return dv.join(*streams, on=self.on, select=self.select, how=self.how, **options)  # type: ignore[arg-type]
+        inputs = {name: {"data": data[name]} if data else {"schema": t.schema} for name, t in self.tables.items()}
+        streams = [dv.stream(name, time="ts", window=window, delay=delay, **given) for name, given in inputs.items()]
+        return dv.join(*streams, on=self.on, select=self.select, how=self.how, **options)
 
     def bare(self) -> "Workload":
         """The same without rows, small enough to send to another process."""

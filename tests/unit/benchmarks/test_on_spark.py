@@ -27,9 +27,9 @@ def test_batches_become_files_of_both_streams() -> None:
     assert not Path(folder).exists()
 
 
-def test_steady_state_is_the_second_half_of_the_batches_with_rows() -> None:
+def test_steady_state_is_the_second_half_of_the_full_batches() -> None:
     seconds = [9.0, 5.0, 2.0, 2.0, 7.0]
-    batches = [Batch(100 if number < 4 else 0, spent, 0.0, {}) for number, spent in enumerate(seconds)]
+    batches = [Batch(100 if number < 4 else 7, spent, 0.0, {}) for number, spent in enumerate(seconds)]
     assert Measured(batches).rows_per_s == pytest.approx(200 / 4.0)
 
 
