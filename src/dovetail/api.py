@@ -217,6 +217,11 @@ def spark_metrics(streaming_query: Any) -> list[dict[str, Any]]:
 
     Rows in per stream, results, late rows, stored tuples and bytes, and the time spent packing, loading state,
     joining and writing state, with how each bucket's engine was found (cached, caught up, loaded).
+
+    >>> import dovetail as dv
+    >>> from types import SimpleNamespace
+    >>> dv.spark_metrics(SimpleNamespace(recentProgress=[]))  # a query that has not run a batch yet
+    []
     """
     from dovetail.runtime.spark.metrics import spark_metrics as metrics
 

@@ -51,7 +51,8 @@ def _install() -> None:
         _passes("saved")
         return saved
 
-    JoinOperator._recall, JoinOperator._save, JoinOperator._results = recalling, saving, joining  # type: ignore[method-assign]
+    for name, hooked in {"_recall": recalling, "_save": saving, "_results": joining}.items():
+        setattr(JoinOperator, name, hooked)
 
 
 if "KILL_AT" in os.environ:
