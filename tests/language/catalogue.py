@@ -41,7 +41,9 @@ SCHEMAS = {
 STREAMS = [dv.stream(name, time="ts", schema=schema) for name, schema in SCHEMAS.items()]
 STREAMS.append(dv.stream("Alerts", time="ts", schema=WIDE, window="3 minutes"))
 
-dv.function("correlated", lambda a, b: pc.less(pc.abs(pc.subtract(a, b)), 5.0), ["float64", "float64"], "bool")
+CORRELATED = dv.function(
+    "correlated", lambda a, b: pc.less(pc.abs(pc.subtract(a, b)), 5.0), ["float64", "float64"], "bool"
+)
 
 
 def summary(text: str) -> Iterator[str]:

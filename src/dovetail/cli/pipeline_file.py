@@ -41,6 +41,7 @@ def routed(pipeline: Pipeline, data: Callable[[StreamDeclaration], Any] | None =
     """The queries of a pipeline, over data if there is a way to get it."""
     streams = []
     for declared in pipeline.streams:
-        delay, found = timedelta(microseconds=declared.delay_us), data(declared) if data else None
-        streams.append(stream(declared.name, found, time=declared.time, delay=delay, schema=declared.schema))
+        given = {"schema": declared.schema} if data is None else {"data": data(declared)}
+        delay = timedelta(microseconds=declared.delay_us)
+        streams.append(stream(declared.name, time=declared.time, delay=delay, **given))
     return [Routed(sql(insert.query, *streams), insert.sink) for insert in pipeline.inserts]

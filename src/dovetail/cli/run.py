@@ -19,6 +19,7 @@ from rich.console import Console
 from dovetail.cli.java import complaint_about_java
 from dovetail.cli.pipeline_file import MISTAKE, Routed, read_pipeline, routed
 from dovetail.cli.progress import Progress, Running
+from dovetail.errors import DovetailError
 from dovetail.sql import Pipeline
 from dovetail.sql.declarations import StreamDeclaration
 
@@ -79,6 +80,8 @@ def run_on(
             for route in routed(pipeline, lambda declared: frame(session, declared)):
                 started.append(Running(route.sink.name, start(route, once)))
                 stopping.callback(started[-1].query.stop)
+        except DovetailError as error:
+            return str(error)
         except Exception as error:
             if not type(error).__module__.startswith("pyspark."):
                 raise
