@@ -1,5 +1,7 @@
 """Scripts whose batches bring several streams at once, as a runtime that reads all sources together does."""
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 from hypothesis import strategies as st
 
@@ -20,6 +22,6 @@ def together(draw: Draw, script: Script) -> Script:
     return events
 
 
-def joined(first: "dict[str, pa.Table]", second: "dict[str, pa.Table]") -> "dict[str, pa.Table]":
+def joined(first: Mapping[str, pa.Table], second: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     names = [*first, *(name for name in second if name not in first)]
     return {name: pa.concat_tables([batch[name] for batch in (first, second) if name in batch]) for name in names}
