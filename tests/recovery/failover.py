@@ -1,4 +1,4 @@
-"""A leading engine, a state store that gets its changes, and an engine that follows: at any moment one may take over."""
+"""A leading engine, a store that gets its changes, and an engine that follows and may take over at any moment."""
 
 from collections.abc import Iterable
 from typing import Any

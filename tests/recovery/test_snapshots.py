@@ -1,0 +1,98 @@
+"""Snapshots: taken anywhere, refused when damaged, cut or foreign, with exactly these words."""
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import dovetail as dv
+
+SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "l": pa.list_(pa.int64())})
+NOT_ONE = "this is not a Dovetail snapshot; give the bytes that run.snapshot() returned"
+DAMAGED = "this snapshot is damaged: its contents do not match their digest. Use an earlier one."
+FOREIGN = (
+    "this snapshot belongs to another query: its streams, predicates, windows or select list differ. "
+    "Resume with the query that made it, or start without a snapshot."
+)
+
+
+def query(window: str = "1 minute", **options: Any) -> dv.Query:
+    a, b = (dv.stream(name, time="ts", window=window, schema=SCHEMA) for name in "AB")
+    return dv.join(a, b, **{"on": "A.k = B.k", "select": "A.l, B.k"} | options)
+
+
+@pytest.fixture
+def snapshot() -> bytes:
+    run = query().local()
+    run.push("A", [{"ts": place, "k": place, "l": [place]} for place in range(5000)])
+    return run.snapshot()
+
+
+def refused(data: object, join: dv.Query | None = None) -> str:
+    with pytest.raises(dv.StateError) as caught:
+        (join or query()).local(snapshot=data)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def test_a_run_goes_on_from_its_snapshot(snapshot: bytes) -> None:
+    run = query().local(snapshot=snapshot)
+    assert run.push("B", [{"ts": 9999, "k": 4321}]).select(["l", "k"]).to_pylist() == [{"l": [4321], "k": 4321}]
+    assert run.metrics()["streams"]["A"]["rows"] == 5000
+
+
+def test_a_snapshot_is_the_same_after_coming_back(snapshot: bytes) -> None:
+    assert query().local(snapshot=snapshot).snapshot() == snapshot
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"DOVETAI", "text", None.__class__, bytearray(b"DOVETAIL")])
+def test_what_is_no_snapshot(data: object) -> None:
+    assert refused(data) == NOT_ONE
+
+
+def test_a_snapshot_cut_anywhere(snapshot: bytes) -> None:
+    for end in [*range(8, 60), len(snapshot) // 2, len(snapshot) - 1]:
+        assert refused(snapshot[:end]) == DAMAGED
+
+
+def test_a_snapshot_with_one_bit_changed(snapshot: bytes) -> None:
+    for place in [9, 24, 25, 40, len(snapshot) // 2, len(snapshot) - 1]:
+        damaged = bytearray(snapshot)
+        damaged[place] ^= 1
+        assert refused(bytes(damaged)) == DAMAGED
+    assert refused(snapshot + b"\x00") == DAMAGED
+
+
+def test_a_snapshot_of_another_format(snapshot: bytes) -> None:
+    other = snapshot[:8] + b"\x09" + snapshot[9:]
+    assert refused(other) == "this snapshot has format 9; this version of Dovetail reads format 1"
+
+
+@pytest.mark.parametrize(
+    "join",
+    [
+        query("2 minutes"),
+        query(on="A.k = B.k AND A.k > 0"),
+        query(select="A.l"),
+        query(how="left"),
+        query(order="hold"),
+        query(late="keep"),
+    ],
+)
+def test_a_snapshot_of_another_query(snapshot: bytes, join: dv.Query) -> None:
+    assert refused(snapshot, join) == FOREIGN
+
+
+def test_counters_survive() -> None:
+    join = query(late="keep", order="hold")
+    run = join.local()
+    run.push("A", [{"ts": 10**8, "k": 1}, {"ts": 2 * 10**8, "k": 1}])
+    run.push("B", [{"ts": 2 * 10**8, "k": 1}])
+    run.push("A", [{"ts": 10**8 + 5 * 10**7, "k": 1}])
+    run.push("B", [{"ts": 10**8, "k": 1}])
+    before = run.metrics()
+    after = join.local(snapshot=run.snapshot()).metrics()
+    for metrics in (before, after):
+        for stream in metrics["streams"].values():
+            del stream["bytes"]
+    assert after == before
+    assert before["late_results"] > 0
