@@ -1,0 +1,56 @@
+"""Plans as text: what ``explain()`` must give for each query; ``python -m tests.plans.test_plans`` writes them anew."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import dovetail as dv
+
+FOLDER = Path(__file__).parent
+SCHEMA = pa.schema(
+    {
+        "ts": pa.timestamp("us"),
+        "k": pa.int64(),
+        "j": pa.int64(),
+        "s": pa.string(),
+        "x": pa.float64(),
+        "v": pa.list_(pa.float64(), 3),
+    }
+)
+
+
+def join(names: str, on: str, windows: dict[str, Any] | None = None, **options: Any) -> dv.Query:
+    chosen = dict.fromkeys(names, "10 minutes") | (windows or {})
+    streams = [dv.stream(name, time="ts", window=chosen[name], schema=SCHEMA) for name in names]
+    return dv.join(*streams, on=on, **options)
+
+
+QUERIES = {
+    "star": join("ABCD", "A.k = B.k AND A.j = C.j AND A.s = D.s", select="A.x, D.k"),
+    "chain": join("ABC", "A.k = B.k AND B.k = C.k", select="A.k"),
+    "cycle": join("ABC", "A.k = B.k AND B.j = C.j AND A.s = C.s", {"B": "1 minute"}, select="A.k", order="hold"),
+    "band": join("AB", "ABS(A.x - B.x) <= 1.5 AND A.x > 0", select="A.x", how="left", late="keep"),
+    "similarity": join("AB", "COSINE_SIMILARITY(A.v, B.v) >= 0.9 AND A.k <> B.k", select="A.k, B.k AS other"),
+    "residual": join("ABC", "A.k = B.k AND A.k + B.j < C.j AND (A.s = C.s OR B.x > C.x)", select="C.s"),
+    "mixed": join(
+        "ABC",
+        "A.k = B.k AND ABS(B.j - C.j) <= 2",
+        {"A": dv.rows(100, per="key"), "C": dv.rows(1000)},
+        select="A.s",
+        algorithm={"A": "sorted", "B": "scan", "C": "sorted"},
+        partitions=8,
+    ),
+    "composite": join("AB", "A.k = B.k AND A.s = B.s AND A.ts <= B.ts", select="A.x, B.x AS y", how="full"),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_the_plan_is_as_written(name: str) -> None:
+    assert QUERIES[name].explain() + "\n" == (FOLDER / f"{name}.txt").read_text()
+
+
+if __name__ == "__main__":
+    for name, query in QUERIES.items():
+        (FOLDER / f"{name}.txt").write_text(query.explain() + "\n")

@@ -1,0 +1,102 @@
+"""One decision at a time: the join graph, algorithms, probe orders, what is stored and what is verified."""
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import dovetail as dv
+from dovetail.plan.choose_probe_order import choose_probe_order
+from dovetail.plan.join_graph import applicable, close_equalities, connected_components
+from dovetail.plan.physical import BandAccess, KeyAccess, Plan, TimeAccess
+from dovetail.plan.plan_query import plan_query, row_group
+
+SCHEMA = pa.schema(
+    {"ts": pa.timestamp("us"), "k": pa.int64(), "s": pa.string(), "x": pa.float64(), "d": pa.decimal128(30, 2)}
+)
+
+
+def plan(names: str, on: str, windows: dict[str, Any] | None = None, **options: Any) -> Plan:
+    chosen = dict.fromkeys(names, "1 minute") | (windows or {})
+    streams = [dv.stream(name, time="ts", window=chosen[name], schema=SCHEMA) for name in names]
+    return dv.join(*streams, **{"on": on, "select": f"{names[0]}.k"} | options).plan
+
+
+def texts(predicates: Any) -> set[str]:
+    return set(map(str, predicates))
+
+
+def test_equalities_are_closed_under_transitivity() -> None:
+    predicates = plan("ABC", "A.k = B.k AND B.k = C.k AND A.x < C.x").query.predicates
+    closed = close_equalities(predicates)
+    assert texts(closed) == {"A.k = B.k", "A.k = C.k", "B.k = C.k", "A.x - C.x < 0.0"}
+    assert texts(applicable(closed, frozenset("A"), "C")) == {"A.k = C.k", "A.x - C.x < 0.0"}
+
+
+def test_streams_are_grouped_by_what_ties_them() -> None:
+    predicates = plan("ABCD", "A.k = B.k AND B.x < C.x AND C.s <> D.s").query.predicates
+    assert connected_components("ABCD", predicates) == [set("ABCD")]
+    assert connected_components("ABCD", predicates[:1]) == [{"C"}, {"D"}, {"A", "B"}]
+
+
+def test_an_arrival_probes_equal_keys_before_bands_before_the_rest() -> None:
+    query = plan("ABCD", "A.s <> B.s AND A.x < C.x AND A.k = D.k").query
+    predicates = close_equalities(query.predicates)
+    assert choose_probe_order("A", query.names, predicates) == ("D", "C", "B")
+    assert choose_probe_order("B", query.names, predicates) == ("A", "D", "C")
+
+
+@pytest.mark.parametrize(
+    ("on", "algorithm"), [("A.k = B.k", "hash"), ("A.x < B.x", "sorted"), ("A.s <> B.s", "scan"), ("TRUE", "scan")]
+)
+def test_the_algorithm_follows_the_predicates(on: str, algorithm: str) -> None:
+    made = plan("AB", on)
+    assert {storage.algorithm for storage in made.storage.values()} == {algorithm}
+
+
+def test_accesses() -> None:
+    made = plan("ABC", "A.k = B.k AND ABS(A.x - C.x) <= 1", algorithm={"B": "scan"})
+    (to_b, to_c) = made.probes["A"]
+    assert isinstance(to_b.access, KeyAccess)
+    assert not to_b.access.indexed
+    assert isinstance(to_c.access, BandAccess)
+    assert isinstance(plan("AB", "TRUE").probes["A"][0].access, TimeAccess)
+
+
+def test_probe_orders_may_be_given() -> None:
+    query = plan("ABC", "A.k = B.k AND B.k = C.k").query
+    assert [level.stream for level in plan_query(query, {"A": ("C", "B")}).probes["A"]] == ["C", "B"]
+
+
+def test_only_needed_columns_are_stored_and_the_time_first() -> None:
+    assert plan("AB", "A.k = B.k AND A.x > 0").columns == {"A": ("ts", "k", "x"), "B": ("ts", "k")}
+    assert plan("AB", "A.k = B.k", late="divert").columns["B"] == ("ts", "k", "s", "x", "d")
+
+
+@pytest.mark.parametrize(
+    ("on", "verified"),
+    [
+        ("A.k = B.k", set()),
+        ("A.s = B.s", {"A.s = B.s"}),
+        ("A.d = B.d", {"A.d = B.d"}),
+        ("A.k = B.k AND A.x = B.x", {"A.k = B.k", "A.x = B.x"}),
+    ],
+)
+def test_equalities_by_hash_are_verified(on: str, verified: set[str]) -> None:
+    assert texts(plan("AB", on).verify) == verified
+
+
+def test_rows_that_never_match_are_kept_where_they_count() -> None:
+    assert not plan("AB", "A.k = B.k").storage["A"].keeps_all
+    assert plan("AB", "A.k = B.k", how="left").storage["A"].keeps_all
+    assert not plan("AB", "A.k = B.k", how="left").storage["B"].keeps_all
+    assert plan("AB", "A.k = B.k", {"B": dv.rows(5)}).storage["B"].keeps_all
+
+
+def test_a_row_window_per_key_counts_by_all_equality_columns() -> None:
+    made = plan("AB", "A.k = B.k AND A.s = B.s AND A.x < B.x", {"A": dv.rows(5, per="key")})
+    group = row_group(made.query, "A")
+    assert group is not None
+    assert [str(side) for side in group.expressions] == ["A.k", "A.s"]
+    assert group in made.storage["A"].hashed
+    assert row_group(made.query, "B") is None
