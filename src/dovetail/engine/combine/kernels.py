@@ -232,10 +232,8 @@ def scan_band(
                 return n, p, slot
             if matches:
                 for at in range(slot, piece):
-                    window_value = window_values[at]
-                    if not (first <= window_value <= last and since <= times[at] <= until):
-                        continue
-                    if flags & EXACT or in_band(window_value, value, low, high, flags):
+                    inside = first <= window_values[at] <= last and since <= times[at] <= until
+                    if inside and (flags & EXACT or in_band(window_values[at], value, low, high, flags)):
                         parents[n] = p
                         found[n] = at + base
                         n += 1
