@@ -187,8 +187,8 @@ def figure_8(quick: bool) -> Outcome:
         ours={
             "formula at 0.5 ms": model[5e-4],
             "measured at 0.5 ms": gains[5e-4],
-            "the same in the formula's own case": 1 - hold / sync,
-            "the same with regular arrivals, tuples of both streams": 1
+            "measured at 0.5 ms, the formula's own case": 1 - hold / sync,
+            "measured at 0.5 ms, regular arrivals, both streams": 1
             - steady_response(regular, "hold", 5e-4) / steady_response(regular, "sync", 5e-4),
             "formula at 0.7 ms": model[7e-4],
             "measured at 0.7 ms": gains[7e-4],
