@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 PACKAGES = ("dovetail", "pyarrow", "numpy", "numba", "duckdb", "pyspark")
@@ -42,7 +43,7 @@ def _table(report: Report) -> Table:
     for number, name in enumerate(report.header):
         table.add_column(name, justify="right" if number else "left")
     for row in report.rows:
-        table.add_row(*(shown(cell) for cell in row))
+        table.add_row(*(escape(shown(cell)) for cell in row))
     return table
 
 

@@ -148,5 +148,5 @@ def _refusal(pipeline: Pipeline, workload: Workload, folder: Path) -> str:
     try:
         _run(pipeline, workload, folder)
     except PySparkException as error:
-        return str(error).splitlines()[0]
+        return str(error).splitlines()[0].split("terminated with exception: ")[-1]
     return ""
