@@ -17,7 +17,7 @@ from dovetail.testing import Close, Event, Push, Script, oracle, ordered, play
 from dovetail.testing.history import History
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "id": pa.int64()})
-WINDOWS = ["3 us", "0 us", "8 us", dv.rows(2), dv.rows(1, per="key")]
+WINDOWS: list[Any] = ["3 us", "0 us", "8 us", dv.rows(2), dv.rows(1, per="key")]
 
 
 def query(random: Random) -> dv.Query:
