@@ -12,15 +12,14 @@ twice the Arrow bytes of the columns plus 40.
 import gc
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
 import psutil
 import pyarrow as pa
 
+from benchmarks.alone import alone
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.pushing import checked
@@ -60,7 +59,7 @@ def run(settings: Settings) -> Report:
     sizes = QUICK if settings.quick else FULL
     least = settings.size(LEAST, 100_000)
     equal = all(_as_duckdb(kind) for kind in SCHEMA)
-    points = [_alone(kind, size, least) for kind in SCHEMA for size in sizes] if equal else []
+    points = [alone(measure, kind, size, least) for kind in SCHEMA for size in sizes] if equal else []
     fields: dict[str, Any] = {"rows": sum(point.tuples * 2 for point in points), "results_equal": equal}
     fields |= {"limit_bytes_per_tuple": LIMIT_BYTES, "points": [asdict(point) for point in points]}
     fields["growth"] = {kind: _growth([point for point in points if point.kind == kind]) for kind in SCHEMA if points}
@@ -80,11 +79,6 @@ def _growth(points: list[Point]) -> dict[str, float]:
     """How many times more a tuple costs in the largest window than in the smallest."""
     first, last = points[0].ns_per_tuple, points[-1].ns_per_tuple
     return {size: round(last[size] / first[size], 3) for size in first}
-
-
-def _alone(kind: str, tuples: int, least: int) -> Point:
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(measure, kind, tuples, least).result()
 
 
 def measure(kind: str, tuples: int, least: int) -> Point:
@@ -127,7 +121,7 @@ def _workload(kind: str, tuples: int, tables: dict[str, pa.Table] | None = None)
     width = f"{0.5 / tuples:.12f}"
     on = "A.k = B.k" if kind == "hash" else f"ABS(A.x - B.x) <= {width}"
     ranged = None if kind == "hash" else f"A.x BETWEEN B.x - {width} AND B.x + {width}"
-    select = "A.ts AS a_ts, B.ts AS b_ts, A.v AS a_v, B.v AS b_v"
+    select = ("A.ts AS a_ts", "B.ts AS b_ts", "A.v AS a_v", "B.v AS b_v")
     return Workload(kind, tables, on, ranged, tuples * STEP_US, select, ("a_ts", "b_ts"))
 
 

@@ -7,11 +7,10 @@
 Dovetail and Spark's own join, in the same run. A result's arrival is that of its member that came last.
 """
 
+import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.alone import alone
 from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline, frame_of
 from benchmarks.report import Report
@@ -56,7 +56,7 @@ def with_arrivals(workload: Workload) -> Workload:
         name: table.append_column("arrived", pa.nulls(table.num_rows, pa.int64()))
         for name, table in workload.tables.items()
     }
-    return replace(workload, tables=tables, select=f"{workload.select}, greatest(A.arrived, B.arrived) AS arrived")
+    return replace(workload, tables=tables, select=(*workload.select, "greatest(A.arrived, B.arrived) AS arrived"))
 
 
 def seconds_to_result(found: Measured) -> tuple[float, float]:
@@ -69,8 +69,8 @@ def seconds_to_result(found: Measured) -> tuple[float, float]:
 
 def wait(pipeline: Pipeline, workload: Workload) -> Measured:
     """Run a pipeline while its files arrive, in another process."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(_wait, replace(pipeline, arrivals=True), workload).result()
+    print(f"{workload.name}: {pipeline}, files arriving ...", file=sys.stderr, flush=True)
+    return alone(_wait, replace(pipeline, arrivals=True), workload)
 
 
 def _wait(pipeline: Pipeline, workload: Workload) -> Measured:

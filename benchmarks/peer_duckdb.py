@@ -44,7 +44,7 @@ class OfflineJoin:
     @property
     def _columns(self) -> str:
         newest = ", ".join(f"{name}.ts" for name in self._workload.tables)
-        return f"greatest({newest}) AS result_time, {self._workload.select}"
+        return f"greatest({newest}) AS result_time, {', '.join(self._workload.select)}"
 
     def table(self) -> pa.Table:
         """All results as one Arrow table."""

@@ -87,7 +87,7 @@ def _native(workload: Workload, sources: dict[str, DataFrame]) -> DataFrame:
     for position, name in enumerate(names[1:], 1):
         joined = joined.join(marked[name], F.expr(_condition(workload, names[:position], name)), how)
     newest = ", ".join(f"{name}.ts" for name in names)
-    return joined.selectExpr(f"greatest({newest}) AS result_time", *workload.select.split(", "))
+    return joined.selectExpr(f"greatest({newest}) AS result_time", *workload.select)
 
 
 def _condition(workload: Workload, joined: list[str], name: str) -> str:

@@ -8,11 +8,9 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.alone import alone
 from benchmarks.checksum import Sum
 from benchmarks.peer_spark import CHECK, Pipeline, frame_of
 from benchmarks.workloads import SECOND, Workload
@@ -101,8 +100,7 @@ def write(folder: Path, pieces: list[pa.Table]) -> None:
 def measure(pipeline: Pipeline, workload: Workload, folder: Path) -> Measured:
     """Run a pipeline over all files, in another process; runs take minutes, so each is announced."""
     print(f"{workload.name}: {pipeline} ...", file=sys.stderr, flush=True)
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(_run, pipeline, workload.bare(), folder).result()
+    return alone(_run, pipeline, workload.bare(), folder)
 
 
 def _run(pipeline: Pipeline, workload: Workload, folder: Path) -> Measured:
@@ -138,8 +136,7 @@ def _batch(progress: Any) -> Batch:
 
 def refusal(pipeline: Pipeline, workload: Workload, folder: Path) -> str:
     """Why Spark does not start a pipeline; an empty text if it does."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(_refusal, pipeline, workload.bare(), folder).result()
+    return alone(_refusal, pipeline, workload.bare(), folder)
 
 
 def _refusal(pipeline: Pipeline, workload: Workload, folder: Path) -> str:

@@ -35,7 +35,7 @@ class Workload:
     on: str
     on_range: str | None
     window_us: int
-    select: str
+    select: tuple[str, ...]
     checked: tuple[str, ...]
     delay_us: int = 0
     how: str = "inner"
@@ -53,7 +53,7 @@ class Workload:
         window, delay = f"{self.window_us} microseconds", f"{self.delay_us} microseconds"
         inputs = {name: {"data": data[name]} if data else {"schema": t.schema} for name, t in self.tables.items()}
         streams = [dv.stream(name, time="ts", window=window, delay=delay, **given) for name, given in inputs.items()]
-        return dv.join(*streams, on=self.on, select=self.select, how=self.how, **options)
+        return dv.join(*streams, on=self.on, select=", ".join(self.select), how=self.how, **options)
 
     def bare(self) -> "Workload":
         """The same without rows, small enough to send to another process."""
@@ -71,7 +71,7 @@ def equi(rows: int, zone: str | None = None, lag_us: int = 0, seed: int = 1) -> 
     random = np.random.default_rng(seed)
     times = {name: event_times(rows, 10_000, place, place * lag_us, zone) for place, name in enumerate("AB")}
     tables = {name: _keyed(random, rows, column) for name, column in times.items()}
-    select = "A.k, A.ts AS a_ts, B.ts AS b_ts, A.v AS a_v, B.v AS b_v"
+    select = ("A.k", "A.ts AS a_ts", "B.ts AS b_ts", "A.v AS a_v", "B.v AS b_v")
     return Workload("equi", tables, "A.k = B.k", None, 10 * SECOND, select, ("k", "a_ts", "b_ts"))
 
 
@@ -79,7 +79,7 @@ def equi3(rows: int, zone: str | None = None, seed: int = 3) -> Workload:
     """Three streams on the same key: about one match per row again, since 1 x 1 = 1."""
     random = np.random.default_rng(seed)
     tables = {name: _keyed(random, rows, event_times(rows, 10_000, place, 0, zone)) for place, name in enumerate("ABC")}
-    select = "A.k, A.ts AS a_ts, B.ts AS b_ts, C.ts AS c_ts, A.v AS a_v, B.v AS b_v, C.v AS c_v"
+    select = ("A.k", "A.ts AS a_ts", "B.ts AS b_ts", "C.ts AS c_ts", "A.v AS a_v", "B.v AS b_v", "C.v AS c_v")
     on = "A.k = B.k AND B.k = C.k"
     return Workload("equi3", tables, on, None, 10 * SECOND, select, ("k", "a_ts", "b_ts", "c_ts"))
 
@@ -89,8 +89,8 @@ def equi_wide(rows: int, zone: str | None = None, seed: int = 2) -> Workload:
     base = equi(rows, zone, seed=seed)
     random = np.random.default_rng(seed + 100)
     tables = {name: _widened(random, table) for name, table in base.tables.items()}
-    payload = ", ".join(f"{s}.{c} AS {s.lower()}_{c}" for s in "AB" for c in ("v", "n", "m", "text"))
-    select = f"A.k, A.ts AS a_ts, B.ts AS b_ts, {payload}"
+    payload = (f"{s}.{c} AS {s.lower()}_{c}" for s in "AB" for c in ("v", "n", "m", "text"))
+    select = ("A.k", "A.ts AS a_ts", "B.ts AS b_ts", *payload)
     return replace(base, name="equi-wide", tables=tables, select=select, checked=(*base.checked, "a_n", "b_m"))
 
 
@@ -98,7 +98,7 @@ def band(rows: int, zone: str | None = None, seed: int = 4) -> Workload:
     """Two streams whose values lie within 0.000025: of a window of 40,000 tuples spread over [0, 1), about 2 match."""
     random = np.random.default_rng(seed)
     tables = {name: _spread(random, rows, event_times(rows, 2_000, place, 0, zone)) for place, name in enumerate("AB")}
-    select = "A.ts AS a_ts, B.ts AS b_ts, A.x AS a_x, B.x AS b_x, A.v AS a_v, B.v AS b_v"
+    select = ("A.ts AS a_ts", "B.ts AS b_ts", "A.x AS a_x", "B.x AS b_x", "A.v AS a_v", "B.v AS b_v")
     width = 0.000025
     ranged = f"A.x BETWEEN B.x - {width:f} AND B.x + {width:f}"
     return Workload("band", tables, f"ABS(A.x - B.x) <= {width:f}", ranged, 20 * SECOND, select, ("a_ts", "b_ts"))

@@ -4,11 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from benchmarks import checksum, report, settings
+from benchmarks import alone, checksum, report, settings
 from benchmarks.checksum import PRIME, Sum, sum_of, sum_of_all
 
 
-@pytest.mark.parametrize("module", [checksum, report, settings])
+@pytest.mark.parametrize("module", [alone, checksum, report, settings])
 def test_docstrings(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]  # modules, by the list above
 
