@@ -16,13 +16,21 @@ class Settings(dict[str, str]):
         self[key] = value
 
 
-def fake(version: str = "4.3.0", **settings: str) -> Any:
-    return SimpleNamespace(version=version, conf=Settings({"spark.sql.shuffle.partitions": "2", **settings}))
+def fake(version: str = "4.3.0", java: str = "17.0.15") -> Any:
+    answer = SimpleNamespace(first=lambda: (java,))
+    conf = Settings({"spark.sql.shuffle.partitions": "2"})
+    return SimpleNamespace(version=version, conf=conf, sql=lambda text: answer)
 
 
 def test_an_old_spark_is_refused() -> None:
     with pytest.raises(PlanError, match=r"Spark 4\.0\.1 is too old: joins need Spark 4\.3"):
         check_session(fake("4.0.1"))
+
+
+@pytest.mark.parametrize("java", ["11.0.2", "1.8.0_392", "25"])
+def test_another_java_is_refused(java: str) -> None:
+    with pytest.raises(PlanError, match=rf"Spark runs on Java {java}, and Spark 4\.3 needs Java 17 or 21"):
+        check_session(fake(java=java))
 
 
 def test_a_pandas_too_new_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
