@@ -80,24 +80,40 @@ def _counted(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _native(workload: Workload, sources: dict[str, DataFrame]) -> DataFrame:
-    """The same condition; Spark wants a watermark on each stream, and on each pair the range of times between them."""
+    """The same condition; Spark wants a watermark on each stream, and on each pair the range of times between them.
+
+    What is joined once more may have one event-time column only, so a middle stream carries its time on as a number.
+    """
     delay, names = f"{workload.delay_us} microseconds", list(sources)
-    marked = {name: source.withWatermark("ts", delay).alias(name) for name, source in sources.items()}
-    joined, how = marked[names[0]], "leftOuter" if workload.how == "left" else "inner"
+    middle, how = names[1:-1], "leftOuter" if workload.how == "left" else "inner"
+    marked = {name: source.withWatermark("ts", delay) for name, source in sources.items()}
+    marked |= {name: marked[name].withColumn("us", F.expr("unix_micros(ts)")) for name in middle}
+    joined = marked[names[0]].alias(names[0])
     for position, name in enumerate(names[1:], 1):
-        joined = joined.join(marked[name], F.expr(_condition(workload, names[:position], name)), how)
+        condition = F.expr(_condition(workload, names[:position], name))
+        joined = joined.join(marked[name].alias(name), condition, how)
+        joined = joined.drop(F.col(f"{name}.ts")) if name in middle else joined
     newest = ", ".join(f"{name}.ts" for name in names)
-    return joined.selectExpr(f"greatest({newest}) AS result_time", *workload.select)
+    return joined.selectExpr(
+        *(_carried(item, middle) for item in (f"greatest({newest}) AS result_time", *workload.select))
+    )
+
+
+def _carried(item: str, middle: list[str]) -> str:
+    for name in middle:
+        item = item.replace(f"{name}.ts", f"timestamp_micros({name}.us)")
+    return item
 
 
 def _condition(workload: Workload, joined: list[str], name: str) -> str:
     """What ties one more stream to those already joined: its predicates, and the window to each of them."""
-    width, known = f"INTERVAL {workload.window_us} MICROSECONDS", {*joined, name}
-    own = [
-        part for part in workload.on.split(" AND ") if name in (named := set(STREAM.findall(part))) and named <= known
-    ]
-    near = [f"{name}.ts >= {one}.ts - {width} AND {name}.ts <= {one}.ts + {width}" for one in joined]
-    return " AND ".join(own + near)
+    width, known = workload.window_us, {*joined, name}
+    parts = {part: set(STREAM.findall(part)) for part in workload.on.split(" AND ")}
+    own = [part for part, named in parts.items() if name in named and named <= known]
+    own += [f"{name}.ts >= {joined[0]}.ts - INTERVAL {width} MICROSECONDS"]
+    own += [f"{name}.ts <= {joined[0]}.ts + INTERVAL {width} MICROSECONDS"]
+    own += [f"unix_micros({name}.ts) - {other}.us BETWEEN -{width} AND {width}" for other in joined[1:]]
+    return " AND ".join(own)
 
 
 def _observed(joined: DataFrame, workload: Workload, arrivals: bool) -> DataFrame:
