@@ -27,8 +27,8 @@ lint: .venv/dev.stamp  ## style, and which layer may import which
 types: .venv/dev.stamp  ## mypy, strict
 	@$(BIN)/mypy
 
-soak: .venv/dev.stamp  ## five hundred micro-batches on Spark: memory, state and files stay flat (about ten minutes)
-	@$(WITH_JAVA) $(BIN)/pytest -m slow tests/soak
+soak: .venv/dev.stamp  ## slow tests: five hundred micro-batches on Spark, killed drivers and executors (about 15 minutes)
+	@$(WITH_JAVA) $(BIN)/pytest -m slow
 
 docs-test: .venv/dev.stamp  ## run every code block of the README and docs, the examples and the docstrings
 	@$(WITH_JAVA) $(BIN)/pytest tests/docs
