@@ -39,7 +39,6 @@ from dovetail.model.window import RowWindow
 from dovetail.plan.join_graph import key_classes
 
 RANGE_WIDTH_IN_BANDS = 4
-PRESERVED = {"inner": (), "left": (0,), "right": (1,), "full": (0, 1), "semi": (0,), "anti": (0,)}
 
 
 @dataclass(frozen=True)
@@ -135,8 +134,8 @@ def partition_grid(query: JoinQuery, buckets: int, rates: Mapping[str, float] | 
     candidates: list[Axis] = [*_key_axes(query), *_range_axes(query), *_stream_axes(query)]
     whole = Grid(query.names, (), dict(rates or {}))
     grids = (_with_sizes(whole, candidates, sizes) for sizes in _products(len(candidates), buckets))
-    preserved = [query.names[position] for position in PRESERVED[query.how]]
-    allowed = (grid for grid in grids if all(_in_one_cell(grid, stream) for stream in preserved))
+    alone = query.names[:1] if query.how == "semi" else query.preserved
+    allowed = (grid for grid in grids if all(_in_one_cell(grid, stream) for stream in alone))
     return min(allowed, key=lambda grid: (grid.copy_factor / grid.cells, grid.copy_factor, len(grid.axes)))
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.engine.buffer.columns import values_of
+from dovetail.engine.combine.kernels import inspect_times
 from dovetail.errors import DataError, nearest
 from dovetail.model.stream import Stream
 
@@ -50,9 +51,10 @@ def _typed(stream: Stream, name: str, array: pa.Array) -> pa.Array:
 
 def check_range(stream: Stream, times: pa.Array) -> None:
     """Times near the ends of 64 bits, such as "infinity", leave no room to add a window."""
-    ends = pc.min_max(times.view(pa.int64())).as_py()
+    known = times if not times.null_count else times.drop_null()
+    ends = inspect_times(values_of(known).view(np.int64))[:2] if len(known) else ()
     farthest = _FARTHEST_US // _US_PER_UNIT.get(times.type.unit, 1)
-    bad = next((end for end in ends.values() if end is not None and abs(end) > farthest), None)
+    bad = next((end for end in ends if abs(end) > farthest), None)
     if bad is not None and times.type.unit != "ns":
         raise DataError(
             f"column {stream.time!r} pushed to stream {stream.name!r} holds the time {bad} {times.type.unit}; "

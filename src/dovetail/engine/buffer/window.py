@@ -201,9 +201,6 @@ class Window:
         for name, values in notes.items():
             self.note(name)[self.renewed - self.base : last - self.base] = values
 
-    def slots(self, ids: Times) -> Times:
-        return ids - self.base
-
     def take(self, name: str, ids: Times) -> pa.Array:
         """Values of a column for tuples anywhere in the window."""
         return self._columns[name].take(ids - self.base)

@@ -4,7 +4,7 @@ Whatever the access, the answer comes in pieces of (parent, tuple id) pairs of b
 arrays of a piece are reused by the next one: a piece must be consumed before the next is asked for.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,13 @@ class Scratch:
     def piece(self, n: int) -> Piece:
         return self.parents[:n], self.found[:n]
 
+    def pieces(self, count: int, probe: Callable[[int, int], tuple[int, int, int]]) -> Iterator[Piece]:
+        """Call a probing kernel from where it stood until all ``count`` partial results are done."""
+        p, resume = 0, -1
+        while p < count:
+            n, p, resume = probe(p, resume)
+            yield self.piece(n)
+
 
 def candidates(
     access: Access, windows: Windows, window: Window, partial: Partial, lows: Ids, scratch: Scratch
@@ -56,24 +63,18 @@ def _by_key(
     index = window.hashed.get(access.own)
     if index is not None:
         own = window.attribute(access.own)
-        p, resume = 0, -1
-        while p < len(partial):
-            n, p, resume = kernels.hash_probe(
-                codes, lows, partial.expiry, own, window.times, index.nexts, index.heads, index.shift,
-                window.base, window.tail, window.slack, p, resume, scratch.parents, scratch.found,
-            )  # fmt: skip
-            yield scratch.piece(n)
+        yield from scratch.pieces(len(partial), lambda p, resume: kernels.hash_probe(
+            codes, lows, partial.expiry, own, window.times, index.nexts, index.heads, index.shift,
+            window.base, window.tail, window.slack, p, resume, scratch.parents, scratch.found,
+        ))  # fmt: skip
     elif access.own in window.ranked:
         yield from _in_runs(access.own, _EQUAL, True, codes, window, partial, lows, scratch)
     else:
         own = window.attribute(access.own)
-        p, resume = 0, -1
-        while p < len(partial):
-            n, p, resume = kernels.scan_equal(
-                codes, lows, partial.expiry, own, window.times, window.clock, window.base, window.tail, window.end,
-                window.slack, p, resume, scratch.parents, scratch.found,
-            )  # fmt: skip
-            yield scratch.piece(n)
+        yield from scratch.pieces(len(partial), lambda p, resume: kernels.scan_equal(
+            codes, lows, partial.expiry, own, window.times, window.clock, window.base, window.tail, window.end,
+            window.slack, p, resume, scratch.parents, scratch.found,
+        ))  # fmt: skip
 
 
 def _by_band(
@@ -92,13 +93,10 @@ def _by_band(
     own = window.attribute(access.own)
     low, high, flags = band_arguments(band, is_left, own.dtype)
     firsts, lasts = value_ranges(values, low, high, flags)
-    p, resume = 0, -1
-    while p < len(partial):
-        n, p, resume = kernels.scan_band(
-            values, firsts, lasts, lows, partial.expiry, low, high, flags, own, window.times, window.clock, window.base,
-            window.tail, window.end, window.slack, p, resume, scratch.parents, scratch.found,
-        )  # fmt: skip
-        yield scratch.piece(n)
+    yield from scratch.pieces(len(partial), lambda p, resume: kernels.scan_band(
+        values, firsts, lasts, lows, partial.expiry, low, high, flags, own, window.times, window.clock, window.base,
+        window.tail, window.end, window.slack, p, resume, scratch.parents, scratch.found,
+    ))  # fmt: skip
 
 
 def _in_runs(
@@ -124,13 +122,10 @@ def _in_runs(
 
 
 def _by_time(window: Window, partial: Partial, lows: Ids, scratch: Scratch) -> Iterator[Piece]:
-    p, resume = 0, -1
-    while p < len(partial):
-        n, p, resume = kernels.scan_all(
-            lows, partial.expiry, window.times, window.clock, window.base, window.tail, window.end, window.slack,
-            p, resume, scratch.parents, scratch.found,
-        )  # fmt: skip
-        yield scratch.piece(n)
+    yield from scratch.pieces(len(partial), lambda p, resume: kernels.scan_all(
+        lows, partial.expiry, window.times, window.clock, window.base, window.tail, window.end, window.slack,
+        p, resume, scratch.parents, scratch.found,
+    ))  # fmt: skip
 
 
 def bound_codes(windows: Windows, access: KeyAccess, partial: Partial) -> Ids:
