@@ -100,7 +100,7 @@ def join(
     >>> dv.join(a, b, on="A.k = B.k", select="A.k", window="10 seconds").schema.names
     ['result_time', 'k']
     """
-    from dovetail.sql import Statement, bind_condition, bind_select
+    from dovetail.sql import Statement, bind_condition, bind_list
 
     if len(streams) < 2:
         raise QueryError(f"join: needs two streams or more, got {len(streams)}")
@@ -109,8 +109,8 @@ def join(
     windowed = with_windows(streams, window)
     condition = bind_condition(on, windowed, _functions)
     check_tied(on, [each.name for each in windowed], condition.predicates)
-    outputs = bind_select(select, windowed[:1] if how in ("semi", "anti") else windowed, _functions)
-    bound = Statement(windowed, condition, outputs, check_how(how, windowed))
+    chosen = bind_list(select, windowed[:1] if how in ("semi", "anti") else windowed, _functions)
+    bound = Statement(windowed, condition, chosen.outputs, check_how(how, windowed), chosen.aggregation)
     return _query(bound, order=order, late=late, algorithm=algorithm, partitions=partitions)
 
 
@@ -149,10 +149,11 @@ def _query(
         filters=bound.condition.filters,
         select=bound.select,
         how=bound.how,
-        order=as_order(order),
+        order=as_order("hold" if bound.aggregation and order == "none" else order),
         late=check_choice("late", late, ("drop", "keep", "divert")),
         algorithm=as_algorithms(algorithm, [each.name for each in bound.streams]),
         partitions=check_partitions(partitions),
+        aggregation=bound.aggregation,
     )
     return Query(query)
 

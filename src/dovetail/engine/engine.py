@@ -35,6 +35,7 @@ from dovetail.engine.combine.probe import Probe
 from dovetail.engine.combine.row_windows import RowCheck, RowWindowed
 from dovetail.engine.deliver.hold import Hold
 from dovetail.engine.deliver.project import Projection
+from dovetail.engine.deliver.sliding.stage import Sliding
 from dovetail.engine.deliver.unmatched import Semi, Unmatched, preserved_streams
 from dovetail.engine.persistent import Persistent
 from dovetail.model.window import RowWindow, TimeWindow
@@ -87,14 +88,14 @@ class Engine(Persistent):
         self._row_check = RowCheck(query, self._windows, self._rows)
         self._gate = Gate(query, self._doors)
         self._exit = Projection(plan, self._windows)
-        self._hold = Hold(query)
+        self._hold = Sliding(query) if query.aggregation else Hold(query)
         self._unmatched: dict[str, Unmatched] = preserved_streams(query, self._windows, self._widths, self._rows)
         self._semi = Semi(query.names[0], self._windows[query.names[0]]) if query.how == "semi" else None
         self._latest = BEFORE_ALL
         self._counts: Counter[str] = Counter()
         logs = [SliceLog(name, window, self._doors[name].stored) for name, window in self._windows.items()]
         marks = [mark for kept in (*self._unmatched.values(), self._semi) if kept for mark in kept.sections()]
-        self._sections = [*logs, *self._gate.piles.values(), *marks, self._hold.pile]
+        self._sections = [*logs, *self._gate.piles.values(), *marks, *self._hold.sections()]
 
     def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch], newest: Mapping[str, int] | None = None) -> Rows:
         """One batch of one or several streams; ``newest`` gives the streams' largest times if known from elsewhere.

@@ -23,6 +23,9 @@ def fingerprint(query: JoinQuery) -> str:
             parts.append((str(predicate), _text(predicate.left), _text(predicate.right)))
     parts += [(name, _text(expression)) for name, expression in query.filters]
     parts += [(output.name, _text(output.expression)) for output in query.select]
+    if query.aggregation:
+        parts.append((query.aggregation.keys, [str(each) for each in query.aggregation.aggregates]))
+        parts += [(output.name, _text(output.expression)) for output in query.aggregation.select]
     return sha256(repr(parts).encode()).hexdigest()[:32]
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from dovetail.model.aggregate import Aggregation
 from dovetail.model.expression import Expression
 from dovetail.model.predicate import Predicate
 from dovetail.model.stream import Stream
@@ -38,6 +39,7 @@ class JoinQuery:
     algorithm: Literal["auto"] | Mapping[str, Algorithm] = "auto"
     plan: Any = "auto"
     partitions: int | None = None
+    aggregation: Aggregation | None = None
 
     def stream(self, name: str) -> Stream:
         return next(stream for stream in self.streams if stream.name == name)
@@ -61,5 +63,13 @@ class JoinQuery:
     @property
     def schema(self) -> pa.Schema:
         """Schema of the result: ``result_time``, then the select list."""
+        return self._schema_of(self.aggregation.select if self.aggregation else self.select)
+
+    @property
+    def joined(self) -> pa.Schema:
+        """Schema of what the join itself gives: the result, or the rows that are aggregated into it."""
+        return self._schema_of(self.select)
+
+    def _schema_of(self, outputs: tuple[Output, ...]) -> pa.Schema:
         fields = [pa.field("result_time", self.time_type)]
-        return pa.schema(fields + [pa.field(output.name, output.expression.type) for output in self.select])
+        return pa.schema(fields + [pa.field(output.name, output.expression.type) for output in outputs])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from dovetail.model.window import RowWindow
+from dovetail.plan.keep_groups import where_aggregated
 from dovetail.plan.partition_grid import partition_grid
 from dovetail.plan.physical import Access, BandAccess, KeyAccess, Level, Plan, SimilarityAccess
 
@@ -18,7 +19,10 @@ def _partitioning(plan: Plan) -> Iterator[str]:
     asked = plan.query.partitions
     whole = [s.name for s in plan.query.streams if isinstance(s.window, RowWindow) and s.window.per == "stream"]
     yield "partitioning on Spark" + ("" if asked else f", if the session has {ASSUMED_PARTITIONS} shuffle partitions")
-    yield f"  {partition_grid(plan.query, asked or ASSUMED_PARTITIONS)}"
+    grid = partition_grid(plan.query, asked or ASSUMED_PARTITIONS)
+    yield f"  {grid}"
+    if plan.query.aggregation:
+        yield f"  {where_aggregated(grid)}"
     for name in whole:
         yield f"  every cell sees all of {name}: its window counts rows of the whole stream"
 
@@ -39,6 +43,9 @@ def _lines(plan: Plan) -> Iterator[str]:
         yield f"  {name} arrives"
         for level in levels:
             yield f"    -> {level.stream} {_access(level.access)}{_checks(level)}"
+    if query.aggregation:
+        yield "sliding aggregates, over the results that count at each moment"
+        yield f"  {query.aggregation}"
 
 
 def _access(access: Access) -> str:

@@ -37,6 +37,7 @@ from dovetail.model.predicate import Band, Equality
 from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow
 from dovetail.plan.join_graph import key_classes
+from dovetail.plan.keep_groups import keeps_groups
 
 RANGE_WIDTH_IN_BANDS = 4
 
@@ -135,7 +136,8 @@ def partition_grid(query: JoinQuery, buckets: int, rates: Mapping[str, float] | 
     whole = Grid(query.names, (), dict(rates or {}))
     grids = (_with_sizes(whole, candidates, sizes) for sizes in _products(len(candidates), buckets))
     alone = query.names[:1] if query.how == "semi" else query.preserved
-    allowed = (grid for grid in grids if all(_in_one_cell(grid, stream) for stream in alone))
+    whole_rows = (grid for grid in grids if all(_in_one_cell(grid, stream) for stream in alone))
+    allowed = (grid for grid in whole_rows if keeps_groups(query, grid))
     return min(allowed, key=lambda grid: (grid.copy_factor / grid.cells, grid.copy_factor, len(grid.axes)))
 
 

@@ -2,6 +2,7 @@
 
     bind_condition("T.location = H.location AND T.value > 40", streams, functions)   ->   Condition
     bind_select("T.location, T.value AS temperature", streams, functions)            ->   tuple of Output
+    bind_list("T.location, COUNT(*)", streams, functions)                            ->   Selected, with aggregates
     bind_statement("SELECT ... FROM ... WHERE ... WINDOW ...", streams, functions)   ->   Statement
     parse_pipeline("CREATE STREAM ...; INSERT INTO ... SELECT ...")                  ->   Pipeline
 
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dovetail.sql.condition import Condition, bind_condition
     from dovetail.sql.pipeline import Pipeline, parse_pipeline
-    from dovetail.sql.select import bind_select
+    from dovetail.sql.select import bind_list, bind_select
     from dovetail.sql.statement import Statement, bind_statement
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Pipeline",
     "Statement",
     "bind_condition",
+    "bind_list",
     "bind_select",
     "bind_statement",
     "parse_pipeline",
@@ -35,6 +37,7 @@ __all__ = [
 _HOMES = {
     "Condition": "condition",
     "bind_condition": "condition",
+    "bind_list": "select",
     "bind_select": "select",
     "Statement": "statement",
     "bind_statement": "statement",

@@ -28,7 +28,7 @@ from dovetail.sql.types import plain_type
 def bind(node: exp.Expr, scope: Scope) -> Expression:
     """The bound form of a node; a QueryError that knows its place if it has none."""
     try:
-        return _rule(node)(node, scope)
+        return scope.stand_in(node) or _rule(node)(node, scope)
     except QueryError as error:
         raise placed(error, node) from None
 

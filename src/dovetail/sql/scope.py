@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dovetail.errors import QueryError, nearest
-from dovetail.model.expression import Column, UserFunction
+from dovetail.model.expression import Column, Expression, UserFunction
 from dovetail.model.stream import Stream
 
 
@@ -20,6 +20,10 @@ class Scope:
     streams: Sequence[Stream]
     functions: Mapping[str, UserFunction]
     hidden: Sequence[str] = ()
+
+    def stand_in(self, node: object) -> Expression | None:
+        """What a node of the text means as a whole, where that is decided here; None: what its parts mean."""
+        return None
 
     def stream(self, name: str) -> Stream:
         """The stream of that name."""

@@ -5,20 +5,23 @@
 
 A bare column takes its own name; where two items would share it, or it is ``result_time``, it is ``<stream>_<column>``.
 An expression without AS is named by its text in lower case. Without a select list every column of every stream is
-in the result as ``<stream>_<column>``.
+in the result as ``<stream>_<column>``. With aggregates in it the list is of groups (see ``aggregates``).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pyarrow as pa
 from sqlglot import exp
 
 from dovetail.errors import QueryError
+from dovetail.model.aggregate import Aggregation
 from dovetail.model.expression import Column, Expression, UserFunction
 from dovetail.model.query import Output
 from dovetail.model.stream import Stream
+from dovetail.sql.aggregates import aggregation, group_scope, has_aggregates, joined
 from dovetail.sql.bind import bind
 from dovetail.sql.build import coerce
 from dovetail.sql.dialect import parse_items, shortened, sql_text
@@ -27,6 +30,7 @@ from dovetail.sql.scope import Scope
 from dovetail.sql.types import plain_type
 
 RESULT_TIME = "result_time"
+Bound = TypeVar("Bound")
 
 
 @dataclass(frozen=True)
@@ -38,21 +42,50 @@ class Item:
     expression: Expression
 
 
+@dataclass(frozen=True)
+class Selected:
+    """The columns that the join gives, and what is aggregated of them."""
+
+    outputs: tuple[Output, ...]
+    aggregation: Aggregation | None = None
+
+
 def bind_select(
     text: str | None, streams: Sequence[Stream], functions: Mapping[str, UserFunction]
 ) -> tuple[Output, ...]:
-    """The columns of the result; QueryError says what is wrong with the text."""
+    """The columns of single results; QueryError says what is wrong with the text."""
     scope = Scope(streams, functions)
     if text is None:
         every = [column for stream in streams for column in scope.columns(stream.name)]
         return _unique([Output(_long_name(column), _plain(column)) for column in every])
+    return _read(text, lambda nodes: outputs_of(nodes, scope))
+
+
+def bind_list(text: str | None, streams: Sequence[Stream], functions: Mapping[str, UserFunction]) -> Selected:
+    """As ``bind_select``, with aggregates or without."""
+    if text is None:
+        return Selected(bind_select(None, streams, functions))
+    scope = Scope(streams, functions)
+    return _read(text, lambda nodes: selected(nodes, None, scope))
+
+
+def _read(text: str, bound: Callable[[Sequence[exp.Expr]], Bound]) -> Bound:
     nodes = parse_items(text)
     try:
-        return outputs_of(nodes, scope)
+        return bound(nodes)
     except RecursionError:
         raise QueryError(f'cannot read "{shortened(text)}": it is nested too deeply') from None
     except PlacedError as mistake:
         raise QueryError(str(mistake)) from None
+
+
+def selected(nodes: Sequence[exp.Expr], group: exp.Group | None, scope: Scope) -> Selected:
+    """What the items of a select list and GROUP BY ask for."""
+    if group is None and not has_aggregates(nodes, scope):
+        return Selected(outputs_of(nodes, scope))
+    grouped = group_scope(nodes, group, scope)
+    outputs = outputs_of(nodes, grouped)
+    return Selected(joined(grouped), aggregation(grouped, group, outputs))
 
 
 def outputs_of(nodes: Sequence[exp.Expr], scope: Scope) -> tuple[Output, ...]:
@@ -88,7 +121,8 @@ def _only_star(star: exp.Star) -> None:
 
 def _unnamed(node: exp.Expr, scope: Scope) -> Item:
     if isinstance(node, exp.Column) and not node.args.get("db"):
-        return _column_item(scope.column(node.table or None, node.name))
+        column = scope.column(node.table or None, node.name)
+        return Item(column.name, _long_name(column), bind(node, scope))
     return Item(sql_text(node).lower(), None, _typed(node, scope))
 
 

@@ -3,10 +3,12 @@
     SELECT T.location, H.value AS humidity
     FROM Temperature T, Humidity H
     WHERE T.location = H.location AND T.value > 40
+    [GROUP BY T.location]
     WINDOW 10 MINUTES
 
 The words after WINDOW are read by ``window_clause``, the rest by sqlglot, and then: ``from_clause`` (streams and kind
-of join), ``inputs`` (names and windows), ``condition`` (ON and WHERE together), ``select`` (columns of the result).
+of join), ``inputs`` (names and windows), ``condition`` (ON and WHERE together), ``select`` (columns of the result,
+with ``aggregates``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +17,12 @@ from dataclasses import dataclass
 from sqlglot import Token, TokenType, exp
 
 from dovetail.errors import QueryError
+from dovetail.model.aggregate import Aggregation
 from dovetail.model.expression import UserFunction
 from dovetail.model.query import How, Output
 from dovetail.model.stream import Stream
 from dovetail.model.window import Window
 from dovetail.plan.join_graph import connected_components
-from dovetail.sql.aggregates import refuse_aggregates
 from dovetail.sql.condition import Condition, condition_of
 from dovetail.sql.dialect import parse_select
 from dovetail.sql.from_clause import From, Input, read_from
@@ -28,12 +30,12 @@ from dovetail.sql.inputs import check_keys, named_streams, windowed
 from dovetail.sql.place import PlacedError, Source
 from dovetail.sql.reader import check_parentheses, span, words_of
 from dovetail.sql.scope import Scope
-from dovetail.sql.select import outputs_of
+from dovetail.sql.select import Selected, selected
 from dovetail.sql.unavailable import refuse_unavailable
 from dovetail.sql.window_clause import split_window
 
 _EXAMPLE = "SELECT T.a, H.b FROM T, H WHERE T.k = H.k WINDOW 10 MINUTES"
-_CLAUSES = ("expressions", "from_", "joins", "where")
+_CLAUSES = ("expressions", "from_", "joins", "where", "group")
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Statement:
     condition: Condition
     select: tuple[Output, ...]
     how: How
+    aggregation: Aggregation | None = None
 
 
 def bind_statement(
@@ -74,11 +77,11 @@ def _bound(
     said = read_from(select, source)
     named = windowed(said.inputs, named_streams(said.inputs, streams, source), windows, window, source)
     scope = Scope(named, functions)
-    refuse_aggregates(select.expressions, scope)
     seen = _without_second(scope) if said.how in ("semi", "anti") else scope
     condition = _condition(select, said, scope, source)
     check_keys(named, condition, windows, source)
-    return Statement(named, condition, _outputs(select, seen, source), said.how)
+    found = _selected(select, seen, source)
+    return Statement(named, condition, found.outputs, said.how, found.aggregation)
 
 
 def _one_query(source: Source) -> Sequence[Token]:
@@ -141,11 +144,11 @@ def _check_tied(inputs: Sequence[Input], names: list[str], condition: Condition,
         )
 
 
-def _outputs(select: exp.Select, scope: Scope, source: Source) -> tuple[Output, ...]:
+def _selected(select: exp.Select, scope: Scope, source: Source) -> Selected:
     if not select.expressions:
         raise source.at("the select list is empty; write * or some columns", select.args["from_"])
     try:
-        return outputs_of(select.expressions, scope)
+        return selected(select.expressions, select.args.get("group"), scope)
     except PlacedError:
         raise
     except QueryError as error:

@@ -1,6 +1,6 @@
 """The clauses of SQL that the language does not have, refused by name before anything else is read.
 
-    SELECT T.a FROM T, H ... GROUP BY T.a     ->   GROUP BY is not available: sliding aggregates are not available
+    SELECT T.a FROM T, H ... LIMIT 10     ->   LIMIT is not available: a stream has no last row
 
 They are looked for outside parentheses; a word beside a point or after AS is a name.
 """
@@ -12,14 +12,13 @@ from sqlglot import Token, TokenType
 from dovetail.sql.place import Source
 from dovetail.sql.reader import depths, span
 
-_AGGREGATES = "sliding aggregates are not available"
+_AFTERWARDS = "filter the rows that come out"
 _ENDLESS = "a stream has no last row"
 _APART = "write one query for each part"
 _REASONS = {
     TokenType.WITH: "name each stream in FROM",
-    TokenType.GROUP_BY: _AGGREGATES,
-    TokenType.HAVING: _AGGREGATES,
-    TokenType.QUALIFY: _AGGREGATES,
+    TokenType.HAVING: _AFTERWARDS,
+    TokenType.QUALIFY: _AFTERWARDS,
     TokenType.ORDER_BY: "results come in order of their time with order='sync'",
     TokenType.SORT_BY: "results come in order of their time with order='sync'",
     TokenType.LIMIT: _ENDLESS,

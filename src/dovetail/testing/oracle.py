@@ -38,6 +38,7 @@ from dovetail.model.window import TimeWindow
 from dovetail.testing.history import History, Tuple
 from dovetail.testing.interpret import holds, interpret
 from dovetail.testing.script import Script
+from dovetail.testing.sliding import aggregated
 from dovetail.testing.unmatched import departure_us
 from dovetail.testing.windows import RowCounts
 
@@ -64,7 +65,9 @@ def oracle(query: JoinQuery, script: Script) -> Outcome:
     results = sorted(_results(query, history), key=lambda result: result[0])
     late = {name: len(tuples) for name, tuples in history.late.items()}
     exact = query.late != "keep" or not any(late.values())
-    return Outcome(_table(query, results), late, dict(history.null_times), exact)
+    rows = _table(query, results)
+    rows = aggregated(query, rows) if query.aggregation else rows
+    return Outcome(rows, late, dict(history.null_times), exact)
 
 
 def _results(query: JoinQuery, history: History) -> Iterator[tuple[int, Members]]:
@@ -146,4 +149,4 @@ def _table(query: JoinQuery, results: list[tuple[int, Members]]) -> pa.Table:
     columns = [
         pa.array([interpret(output.expression, row) for row in rows], output.expression.type) for output in query.select
     ]
-    return pa.Table.from_arrays([times, *columns], schema=query.schema)
+    return pa.Table.from_arrays([times, *columns], schema=query.joined)

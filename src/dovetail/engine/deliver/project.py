@@ -26,7 +26,7 @@ class Projection:
 
     def __init__(self, plan: Plan, windows: Mapping[str, Window]) -> None:
         self._windows = windows
-        self._schema = plan.query.schema
+        self._schema = plan.query.joined
         self._verify = [Call("eq", (e.left, e.right), pa.bool_()) for e in plan.verify]
         expressions = [output.expression for output in plan.query.select]
         self._used = list(dict.fromkeys(column for expression in expressions for column in columns_of(expression)))

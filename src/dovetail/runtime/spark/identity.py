@@ -27,6 +27,7 @@ def describe(query: JoinQuery, grid: Grid, partitions: int) -> str:
             *streams,
             f"  {query.how} join on {' AND '.join(conditions)}",
             f"  select {selected}",
+            *([f"  aggregates {query.aggregation}"] if query.aggregation else []),
             f"  order {query.order}, late {query.late}",
             f"  {grid}, over {partitions} shuffle partitions",
         ]

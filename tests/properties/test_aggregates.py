@@ -1,0 +1,102 @@
+"""Sliding aggregates give what counting everything again at every moment gives, however input is cut or paused."""
+
+import pyarrow as pa
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+import dovetail as dv
+from dovetail.testing import Script, assert_same_rows, oracle, ordered, play, play_event
+from tests.properties.queries import Draw, RandomQuery, queries
+from tests.properties.scripts import one_by_one, recut, scripts
+
+AGGREGATES = (
+    "COUNT(*) AS n{at}",
+    "COUNT({a}.s) AS c{at}",
+    "COUNT(DISTINCT {a}.s) AS ds{at}",
+    "COUNT(DISTINCT {a}.x) AS dx{at}",
+    "COUNT(DISTINCT {a}.j) AS dj{at}",
+    "SUM({a}.i % 1000) AS si{at}",
+    "SUM({a}.x) AS sx{at}",
+    "SUM(CAST({a}.i AS DECIMAL(30, 2))) AS sd{at}",
+    "AVG({a}.i) AS ai{at}",
+    "AVG({a}.x) AS ax{at}",
+    "MIN({a}.s || 'long prefix' || {b}.s) AS ms{at}",
+    "MAX({a}.s) AS xs{at}",
+    "MIN({a}.x) AS mx{at}",
+    "MAX({a}.x) AS xx{at}",
+    "MIN({a}.j) AS mj{at}",
+    "MAX({a}.j) AS xj{at}",
+    "MAX({a}.i) - MIN({b}.i) AS span{at}",
+    "COALESCE(SUM({a}.x), 0) / (COUNT(*) + 1) AS q{at}",
+)
+KEYS = ("{a}.i", "{a}.s", "{a}.x", "{a}.j", "{a}.i % 2", "{a}.s || {b}.s")
+
+
+@st.composite
+def aggregating(draw: Draw, most: int = 3) -> tuple[RandomQuery, dv.Query]:
+    """A random join with random aggregates, of one group or of many, in any order."""
+    drawn: RandomQuery = draw(queries(most=most))
+    names = [stream.name for stream in drawn.streams]
+    pair = st.permutations(names)
+
+    def made(choices: tuple[str, ...], at: int) -> str:
+        a, b = draw(pair)[:2]
+        return str(draw(st.sampled_from(choices)).format(a=a, b=b, at=at))
+
+    items = [made(AGGREGATES, at) for at in range(draw(st.integers(1, 4)))]
+    keys = [made(KEYS, at) for at in range(draw(st.integers(0, 2)))]
+    text = ", ".join([*(f"{key} AS k{at}" for at, key in enumerate(keys)), *items])
+    text = f"SELECT {text} FROM {', '.join(names)} WHERE {drawn.on}"
+    text += f" GROUP BY {', '.join(keys)}" if keys else ""
+    order = draw(st.sampled_from(["none", "sync", "hold", "adaptive"]))
+    return drawn, dv.sql(text, *drawn.streams, order=order)
+
+
+@given(st.data())
+def test_aggregates_are_those_of_counting_again(data: st.DataObject) -> None:
+    drawn, query = data.draw(aggregating())
+    script = data.draw(scripts(drawn, ticks=True))
+    expected = oracle(query.model, script).rows
+    event(f"rows: {'some' if expected.num_rows else 'none'}")
+    rows = play(query.local(), script)
+    assert ordered(rows)
+    assert_same_rows(rows, expected)
+
+
+@given(st.data())
+def test_aggregates_do_not_depend_on_how_input_is_cut(data: st.DataObject) -> None:
+    drawn, query = data.draw(aggregating())
+    script = data.draw(scripts(drawn, late=False))
+    expected = play(query.local(), one_by_one(script))
+    assert_same_rows(play(query.local(), script), expected)
+    assert_same_rows(play(query.local(), data.draw(recut(script))), expected)
+
+
+@given(st.data())
+def test_aggregates_survive_pauses(data: st.DataObject) -> None:
+    drawn, query = data.draw(aggregating(most=2))
+    script = data.draw(scripts(drawn))
+    pauses = data.draw(st.sets(st.integers(0, len(script) - 1), max_size=3))
+    assert_same_rows(paused(query, script, pauses), oracle(query.model, script).rows)
+
+
+@given(st.data())
+def test_kept_late_rows_change_only_what_is_still_to_come(data: st.DataObject) -> None:
+    drawn, strict = data.draw(aggregating(most=2))
+    query = strict.replace(late="keep")
+    script = data.draw(scripts(drawn))
+    rows = play(query.local(), script)
+    assert ordered(rows)
+    outcome = oracle(query.model, script)
+    if outcome.exact:
+        assert_same_rows(rows, outcome.rows)
+
+
+def paused(query: dv.Query, script: Script, pauses: set[int]) -> pa.Table:
+    """Play a script, going on from a snapshot at every pause."""
+    run, results = query.local(), []
+    for at, happening in enumerate(script):
+        if at in pauses:
+            run = query.local(snapshot=run.snapshot())
+        results.append(play_event(run, happening))
+    return pa.concat_tables(results)
