@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import dovetail as dv
+from dovetail.model.aggregate import Aggregation
 
 TIME = {"ts": pa.timestamp("us")}
 READING = pa.schema({"LocationId": pa.int64(), "Value": pa.float64(), **TIME})
@@ -57,6 +58,18 @@ def summary(text: str) -> Iterator[str]:
     for name, expression in query.filters:
         yield f"only {name} if {expression}"
     for output in query.select:
+        yield f"{output.name} {output.expression.type} = {output.expression}"
+    if query.aggregation:
+        yield from aggregates(query.aggregation)
+
+
+def aggregates(aggregation: Aggregation) -> Iterator[str]:
+    """The groups, the aggregates and what comes out, one per line."""
+    yield f"for each {' & '.join(aggregation.keys)}" if aggregation.keys else "for all"
+    for each in aggregation.aggregates:
+        function = f"{each.function} distinct" if each.distinct else each.function
+        yield f"{each.name} {each.type} = {function}({each.argument or '*'})"
+    for output in aggregation.select:
         yield f"{output.name} {output.expression.type} = {output.expression}"
 
 

@@ -21,14 +21,14 @@ FUNCTIONS = frozenset(
 
 @dataclass(frozen=True)
 class Column:
-    """A column of one stream."""
+    """A column of one stream; without a stream, of the groups of an aggregating query."""
 
     stream: str
     name: str
     type: pa.DataType
 
     def __str__(self) -> str:
-        return f"{self.stream}.{self.name}"
+        return f"{self.stream}.{self.name}" if self.stream else self.name
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ Items are bound as always, in a scope where an aggregate or the expression of a 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import pyarrow as pa
 from sqlglot import exp
@@ -22,12 +23,11 @@ from dovetail.model.query import Output
 from dovetail.model.window import RowWindow
 from dovetail.sql.bind import bind
 from dovetail.sql.build import coerce
+from dovetail.sql.calls import AGGREGATES
 from dovetail.sql.dialect import sql_text
 from dovetail.sql.place import placed
 from dovetail.sql.scope import Scope
 from dovetail.sql.types import is_number, keyable
-
-FUNCTIONS: dict[str, AggregateFunction] = {"count": "count", "sum": "sum", "avg": "avg", "min": "min", "max": "max"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class GroupScope(Scope):
         return None
 
     def _aggregate(self, node: exp.Anonymous) -> Expression:
-        function, distinct = FUNCTIONS[node.name.lower()], False
+        function, distinct = cast(AggregateFunction, node.name.lower()), False
         argument, type_ = None, pa.int64()
         if function != "count" or not (len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Star)):
             inner, distinct = _argument(node)
@@ -76,7 +76,7 @@ class GroupScope(Scope):
 
 def is_aggregate(node: exp.Expr, scope: Scope) -> bool:
     """Whether a call is one; a user's function of that name is none."""
-    return isinstance(node, exp.Anonymous) and node.name.lower() in FUNCTIONS and scope.function(node.name) is None
+    return isinstance(node, exp.Anonymous) and node.name.lower() in AGGREGATES and scope.function(node.name) is None
 
 
 def has_aggregates(items: Sequence[exp.Expr], scope: Scope) -> bool:
@@ -120,12 +120,7 @@ def _stars(item: exp.Expr) -> list[exp.Expr]:
 
 
 def _keys(group: exp.Group | None, scope: Scope) -> tuple[Expression, ...]:
-    if group is None:
-        return ()
-    extra = next((key for key, value in group.args.items() if value and key != "expressions"), None)
-    if extra or not group.expressions:
-        raise placed(QueryError("GROUP BY takes a list of columns or expressions and nothing else"), group)
-    return tuple(_key(node, scope) for node in group.expressions)
+    return tuple(_key(node, scope) for node in group.expressions) if group else ()
 
 
 def _key(node: exp.Expr, scope: Scope) -> Expression:

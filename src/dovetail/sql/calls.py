@@ -68,6 +68,6 @@ def _check_count(least: int, most: int | None, came: int, node: exp.Anonymous) -
 def _unknown(node: exp.Anonymous, scope: Scope) -> QueryError:
     if node.name.lower() in AGGREGATES:
         return QueryError(f'"{sql_text(node)}" is an aggregate; it has no place in an expression over single rows')
-    known = sorted(function.upper() for function in BUILT_IN) + list(scope.functions)
+    known = sorted(function.upper() for function in (*BUILT_IN, *AGGREGATES)) + list(scope.functions)
     tail = nearest(node.name, known).replace("it has", "there is", 1)
     return QueryError(f"there is no function '{node.name}' as in \"{sql_text(node)}\"; {tail}")

@@ -73,7 +73,7 @@ def _bound(
     check_parentheses(source, every)
     words, windows = split_window(source, every)
     select = parse_select(source, words)
-    _check_clauses(select, source)
+    _check_clauses(select, words, source)
     said = read_from(select, source)
     named = windowed(said.inputs, named_streams(said.inputs, streams, source), windows, window, source)
     scope = Scope(named, functions)
@@ -99,10 +99,14 @@ def _one_query(source: Source) -> Sequence[Token]:
     return words
 
 
-def _check_clauses(select: exp.Select, source: Source) -> None:
+def _check_clauses(select: exp.Select, words: Sequence[Token], source: Source) -> None:
     extra = [key for key, value in select.args.items() if value and key not in _CLAUSES]
     if extra:
         raise source.at(f"{extra[0].strip('_').upper()} is not part of the language", select)
+    group = select.args.get("group")
+    if group and (not group.expressions or any(value for key, value in group.args.items() if key != "expressions")):
+        place = next(span(word) for word in words if word.token_type == TokenType.GROUP_BY)
+        raise source.error("GROUP BY takes a list of columns or expressions, and nothing else", place)
 
 
 def _condition(select: exp.Select, said: From, scope: Scope, source: Source) -> Condition:

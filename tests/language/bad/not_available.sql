@@ -1,40 +1,6 @@
--- # Order: its query as it stands, with a count
-SELECT COUNT(DISTINCT S.ItemType) FROM SensorReadings1 S, SensorReadings2 T WHERE S.ItemType = T.ItemType WINDOW 10 minutes
---> line 1, column 8: COUNT(DISTINCT S.ItemType) is an aggregate: sliding aggregates are not available
--->     SELECT COUNT(DISTINCT S.ItemType) FROM SensorReadings1 S, SensorReadings2 T WHERE S.ItemType = T.ItemType WINDOW 10 minutes
--->            ^^^^^^^^^^^^^^^^^^^^^^^^^
-
--- # an aggregate beside columns
-SELECT A.k, SUM(B.x) AS total FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
---> line 1, column 13: SUM(B.x) is an aggregate: sliding aggregates are not available
--->     SELECT A.k, SUM(B.x) AS total FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
--->                 ^^^^^^^
-
--- # an aggregate inside an expression
-SELECT 1 + MAX(A.x) AS most FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
---> line 1, column 12: MAX(A.x) is an aggregate: sliding aggregates are not available
--->     SELECT 1 + MAX(A.x) AS most FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
--->                ^^^^^^^
-
--- # an aggregate in a condition
-SELECT A.k FROM A, B WHERE A.k = B.k AND COUNT(A.x) > 3 WINDOW 1 MINUTE
---> line 1, column 42: "COUNT(A.x)" is an aggregate; it has no place in an expression over single rows
--->     SELECT A.k FROM A, B WHERE A.k = B.k AND COUNT(A.x) > 3 WINDOW 1 MINUTE
--->                                              ^^^^^^^^^
-
--- # GROUP BY
-SELECT A.k
-FROM A, B
-WHERE A.k = B.k
-GROUP BY A.k
-WINDOW 1 MINUTE
---> line 4, column 1: GROUP BY is not available: sliding aggregates are not available
--->     GROUP BY A.k
--->     ^^^^^^^^
-
 -- # HAVING
 SELECT A.k FROM A, B WHERE A.k = B.k HAVING A.k > 3 WINDOW 1 MINUTE
---> line 1, column 38: HAVING is not available: sliding aggregates are not available
+--> line 1, column 38: HAVING is not available: filter the rows that come out
 -->     SELECT A.k FROM A, B WHERE A.k = B.k HAVING A.k > 3 WINDOW 1 MINUTE
 -->                                          ^^^^^^
 
@@ -88,9 +54,9 @@ SELECT A.k FROM A, B WHERE A.k = B.k AND A.x IN (SELECT x FROM C) WINDOW 1 MINUT
 
 -- # a function over a window of SQL's kind
 SELECT SUM(A.x) OVER (PARTITION BY A.k) AS s FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
---> line 1, column 8: SUM(A.x) is an aggregate: sliding aggregates are not available
+--> line 1, column 8: "SUM(A.x) OVER (PARTITION BY A.k)" (WINDOW) is not part of the language
 -->     SELECT SUM(A.x) OVER (PARTITION BY A.k) AS s FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
--->            ^^^^^^^
+-->            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 -- # all columns but one
 SELECT * EXCEPT (k) FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
