@@ -1,3 +1,5 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# A kernel's types are the machine types in its Numba signature, which Numba checks.
 """A heap per group in common arrays: the least key on top, whatever has gone removed when it gets there.
 
 Skew heaps: two heaps are merged by walking down their right sides, the smaller root first, swapping children on the

@@ -1,3 +1,5 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# A kernel's types are the machine types in its Numba signature, which Numba checks.
 """The loops of sliding aggregates over a block of changes: arrays in, arrays out.
 
 Changes are sorted by moment, then group; run r is the changes ``starts[r] .. starts[r + 1] - 1``, all of one moment and

@@ -1,3 +1,5 @@
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+# A kernel's types are the machine types in its Numba signature, which Numba checks.
 """Sums without rounding: a number is a row of digits of 32 bits, and adding one touches only a few of them.
 
 A row of digits stands for ``sum(digit[i] * 2 ** (32 i)) * 2 ** scale``. Between changes all digits but the last, which
