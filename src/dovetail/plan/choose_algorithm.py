@@ -1,24 +1,34 @@
-"""How a stream's window is stored: hash for equalities, sorted for bands, scan for everything else."""
+"""How a stream's window is stored.
 
+hash      equalities; bands with two ends, by cells as wide as the band
+sorted    comparisons that are open on one side
+scan      everything else
+"""
+
+import math
 from collections.abc import Sequence
 
 from dovetail.errors import PlanError
 from dovetail.model.predicate import Band, Equality, Predicate, predicate_streams
 from dovetail.model.query import Algorithm, JoinQuery
 
+_NARROWEST = 1e-300
+
 ALGORITHMS = ("hash", "scan", "sorted")
 
 
 def choose_algorithm(query: JoinQuery, name: str, predicates: Sequence[Predicate]) -> Algorithm:
     """The algorithm asked for, if the predicates allow it, else the one they suggest."""
-    kinds = {type(predicate) for predicate in predicates if name in predicate_streams(predicate)}
+    own = [predicate for predicate in predicates if name in predicate_streams(predicate)]
+    kinds = {type(predicate) for predicate in own}
+    can_hash = Equality in kinds or any(isinstance(p, Band) and cell_width(p) is not None for p in own)
     asked = _asked(query, name)
     if asked is None:
-        return "hash" if Equality in kinds else "sorted" if Band in kinds else "scan"
-    if asked == "hash" and Equality not in kinds:
+        return "hash" if can_hash else "sorted" if Band in kinds else "scan"
+    if asked == "hash" and not can_hash:
         raise PlanError(
-            f"algorithm: stream {name!r} cannot be stored as 'hash': no equality ties it to another stream. "
-            "Try 'scan', or 'sorted' if it has a band predicate."
+            f"algorithm: stream {name!r} cannot be stored as 'hash': no equality and no band with two ends ties it to "
+            "another stream. Try 'scan', or 'sorted' if a comparison does."
         )
     if asked == "sorted" and not kinds & {Equality, Band}:
         raise PlanError(
@@ -30,3 +40,12 @@ def choose_algorithm(query: JoinQuery, name: str, predicates: Sequence[Predicate
 
 def _asked(query: JoinQuery, name: str) -> Algorithm | None:
     return None if query.algorithm == "auto" else query.algorithm.get(name)
+
+
+def cell_width(band: Band) -> float | None:
+    """How wide the cells are that a band hashes by: as wide as itself; None if it is open, empty or a point."""
+    if band.low is None or band.high is None:
+        return None
+    whole = isinstance(band.low, int) and isinstance(band.high, int)
+    width = float(band.high) - float(band.low) + whole
+    return width if _NARROWEST <= width < math.inf else None

@@ -54,7 +54,8 @@ def _access(access: Access) -> str:
         how = "index" if access.indexed else "scan"
         return f"by {how} on " + " AND ".join(f"{own} = {other}" for own, other in pairs)
     if isinstance(access, BandAccess):
-        return f"by {'sorted runs' if access.indexed else 'scan'} on {access.band}"
+        how = "hashed cells" if access.cells else "sorted runs" if access.indexed else "scan"
+        return f"by {how} on {access.band}"
     if isinstance(access, SimilarityAccess):
         return f"by matrix products on {access.similarity}"
     return "by time alone"

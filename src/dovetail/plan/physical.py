@@ -48,6 +48,14 @@ Attribute = Key | Number | Vector | Group
 
 
 @dataclass(frozen=True)
+class Cells:
+    """A number in cells of some width, to be hashed by: how bands with two ends find their tuples."""
+
+    number: Number
+    width: float
+
+
+@dataclass(frozen=True)
 class KeyAccess:
     """Find the next stream's tuples by equality: ``own`` is its key, ``bound`` the matching expressions."""
 
@@ -65,6 +73,7 @@ class BandAccess:
     bound_stream: str
     band: Band
     indexed: bool
+    cells: Cells | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,7 @@ class Storage:
     attributes: tuple[Attribute, ...]
     hashed: tuple[Key | Group, ...]
     sorted: tuple[Key | Number, ...]
+    celled: tuple[Cells, ...] = ()
     keeps_all: bool = False
 
 

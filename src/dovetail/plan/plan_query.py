@@ -9,13 +9,14 @@ from dovetail.model.expression import Expression, columns_of, streams_of
 from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity
 from dovetail.model.query import Algorithm, JoinQuery
 from dovetail.model.window import RowWindow
-from dovetail.plan.choose_algorithm import choose_algorithm
+from dovetail.plan.choose_algorithm import cell_width, choose_algorithm
 from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.join_graph import applicable, close_equalities
 from dovetail.plan.physical import (
     Access,
     Attribute,
     BandAccess,
+    Cells,
     Group,
     Key,
     KeyAccess,
@@ -61,11 +62,11 @@ def _access(name: str, usable: Sequence[Predicate], algorithm: Algorithm) -> tup
     bands = [predicate for predicate in usable if isinstance(predicate, Band)]
     bands.sort(key=lambda band: (band.low is None) + (band.high is None))
     if algorithm == "sorted" and bands:
-        return _band_access(name, bands[0], indexed=True), bands[:1]
+        return _band_access(name, bands[0], algorithm), bands[:1]
     if equalities:
         return _key_access(name, equalities, indexed=algorithm in ("hash", "sorted")), equalities
     if bands:
-        return _band_access(name, bands[0], indexed=False), bands[:1]
+        return _band_access(name, bands[0], algorithm), bands[:1]
     for predicate in usable:
         if isinstance(predicate, Similarity):
             own, bound = _sides(name, predicate.left, predicate.right)
@@ -81,9 +82,13 @@ def _key_access(name: str, equalities: Sequence[Equality], indexed: bool) -> Key
     return KeyAccess(Key(tuple(ordered)), tuple(pairs[own] for own in ordered), indexed)
 
 
-def _band_access(name: str, band: Band, indexed: bool) -> BandAccess:
+def _band_access(name: str, band: Band, algorithm: Algorithm) -> BandAccess:
     own, bound = _sides(name, band.left, band.right)
-    return BandAccess(Number(own), Number(bound), _stream(bound), band, indexed)
+    width = cell_width(band) if algorithm == "hash" else None
+    cells = None if width is None else Cells(Number(own), width)
+    return BandAccess(
+        Number(own), Number(bound), _stream(bound), band, algorithm == "sorted" or cells is not None, cells
+    )
 
 
 def _sides(name: str, left: Expression, right: Expression) -> tuple[Expression, Expression]:
@@ -105,12 +110,15 @@ def _storage(query: JoinQuery, name: str, algorithm: Algorithm, probes: Mapping[
     for access in accesses:
         if algorithm == "sorted" and isinstance(access, KeyAccess | BandAccess) and access.indexed:
             ranked[access.own] = None
+    celled = dict.fromkeys(a.cells for a in accesses if isinstance(a, BandAccess) and a.cells is not None)
     group = row_group(query, name)
     if group is not None:
         attributes[group] = None
         hashed[group] = None
     keeps_all = name in query.preserved or isinstance(query.stream(name).window, RowWindow)
-    return Storage(algorithm, _columns(query, name), tuple(attributes), tuple(hashed), tuple(ranked), keeps_all)
+    return Storage(
+        algorithm, _columns(query, name), tuple(attributes), tuple(hashed), tuple(ranked), tuple(celled), keeps_all
+    )
 
 
 def row_group(query: JoinQuery, name: str) -> Group | None:

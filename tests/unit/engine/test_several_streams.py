@@ -46,7 +46,7 @@ def test_pieces_of_any_size_give_the_same_rows(data: st.DataObject) -> None:
     script = data.draw(together(data.draw(scripts(drawn))))
     with pytest.MonkeyPatch.context() as patched:
         size = data.draw(st.sampled_from([1, 2, 3, 50]))
-        patched.setattr(candidates.Scratch.__init__, "__defaults__", (size,))
+        patched.setattr(candidates, "PIECE", size)
         check(drawn.build(), script, None)
 
 

@@ -145,6 +145,22 @@ def moved(array: npt.NDArray[Any], start: int, stop: int, capacity: int) -> npt.
     return target
 
 
+class Numbers:
+    """Numbers per slot that are derived from the columns; ``data`` is another array after a move."""
+
+    def __init__(self, data: npt.NDArray[Any]) -> None:
+        self.data = data
+
+    def write(self, values: npt.NDArray[Any], at: int, capacity: int) -> None:
+        """Values of the slots ``at`` and on; the first ones decide type and shape."""
+        if len(self.data) != capacity or self.data.shape[1:] != values.shape[1:] or self.data.dtype != values.dtype:
+            self.data = np.zeros((capacity, *values.shape[1:]), values.dtype)
+        self.data[at : at + len(values)] = values
+
+    def move(self, start: int, stop: int, capacity: int) -> None:
+        self.data = moved(self.data, start, stop, capacity)
+
+
 class FixedColumn:
     """Values of one width in one NumPy array."""
 

@@ -6,11 +6,13 @@ Inserting writes two numbers. Expiry costs nothing: a walk ends at the first id 
 window's tail, and a bucket's stale head is overwritten by the next insert.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.buffer.columns import moved
-from dovetail.engine.combine.kernels import hash_insert
+from dovetail.engine.combine.kernels import cell_insert, hash_insert
 
 _SMALLEST = 10
 
@@ -30,16 +32,31 @@ class HashIndex:
     def nbytes(self) -> int:
         return self.heads.nbytes + self.nexts.nbytes
 
-    def insert(self, codes: npt.NDArray[np.int64], base: int, first: int, last: int) -> None:
+    def insert(self, codes: npt.NDArray[Any], base: int, first: int, last: int) -> None:
         """Add the tuples with ids first..last-1, whose codes stand at slot id - base."""
         hash_insert(codes, self.heads, self.nexts, self.shift, base, first, last)
 
     def move(self, start: int, stop: int, capacity: int) -> None:
         self.nexts = moved(self.nexts, start, stop, capacity)
 
-    def resize(self, codes: npt.NDArray[np.int64], base: int, tail: int, end: int) -> None:
+    def resize(self, codes: npt.NDArray[Any], base: int, tail: int, end: int) -> None:
         """As many buckets as there is room for tuples, within a factor of two; chains are made anew."""
         wanted = max(_SMALLEST, (len(self.nexts) * 2 // 3).bit_length())
         if 1 << wanted != len(self.heads):
             self.heads = np.full(1 << wanted, -1, np.int64)
             self.insert(codes, base, tail, end)
+
+
+class CellIndex(HashIndex):
+    """Chains over the cells of a number line: a band as wide as a cell reaches two of them.
+
+    With cells of width 2 the value 4.7 lies in cell 2; a probe for 3.9 +- 1 walks the chains of cells 1 and 2.
+    """
+
+    def __init__(self, width: float) -> None:
+        super().__init__()
+        self.per_unit = 1 / width
+
+    def insert(self, codes: npt.NDArray[Any], base: int, first: int, last: int) -> None:
+        """Add the tuples with ids first..last-1, whose values stand at slot id - base."""
+        cell_insert(codes, self.per_unit, self.heads, self.nexts, self.shift, base, first, last)

@@ -17,10 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.block import Block
-from dovetail.engine.buffer.columns import Column, FixedColumn, column_for, layout, moved
-from dovetail.engine.buffer.hashed import HashIndex
+from dovetail.engine.buffer.columns import Column, FixedColumn, Numbers, column_for, layout, moved
+from dovetail.engine.buffer.hashed import CellIndex, HashIndex
 from dovetail.engine.buffer.ranked import SortedIndex
-from dovetail.engine.combine.kernels import first_at_least, inspect_times, running_largest
+from dovetail.engine.combine.kernels import first_at_least, running_largest
 from dovetail.model import expression
 from dovetail.model.stream import Stream
 from dovetail.plan.physical import Attribute, Group, Key, Storage, Vector
@@ -44,47 +44,46 @@ class Window:
         self._columns: dict[str, Column] = {
             name: column_for(stream.schema.field(name).type) for name in storage.columns
         }
-        self._derived: dict[Attribute, Array] = {}
-        self._shared = {a: shared for a in storage.attributes if (shared := self._stored_as(stream.name, a))}
-        self._own_times: Times | None = None if _is_plain_time(stream) else np.empty(0, np.int64)
-        self._time_column = stream.time
+        self._derived: dict[Attribute, Numbers] = {}
+        self._sources = {attribute: self._source(stream.name, attribute) for attribute in storage.attributes}
+        self._own_times = None if _is_plain_time(stream) else Numbers(np.empty(0, np.int64))
+        self._times = self._own_times or self._fixed(stream.time)
         self._clock: Times | None = None
         self._notes: dict[str, tuple[Times, int]] = {}
         self._eligible = np.empty(0, np.bool_) if storage.keeps_all else None
         self.hashed = {key: HashIndex() for key in storage.hashed}
+        self.celled = {cells: CellIndex(cells.width) for cells in storage.celled}
         self.ranked = {attribute: SortedIndex() for attribute in storage.sorted}
+        self._chained = [(self._sources[key], index) for key, index in self.hashed.items()]
+        self._chained += [(self._sources[cells.number], index) for cells, index in self.celled.items()]
 
-    def _stored_as(self, name: str, attribute: Attribute) -> str | None:
-        """The column that already holds an attribute's numbers, so that they are not kept twice."""
-        if isinstance(attribute, Vector | Group) or (isinstance(attribute, Key) and len(attribute.expressions) > 1):
-            return None
-        operand = attribute.expressions[0] if isinstance(attribute, Key) else attribute.expression
-        if not isinstance(operand, expression.Column) or operand.stream != name:
-            return None
-        found = layout(operand.type)
-        numeric = found is not None and found[1] == 1 and found[0].itemsize == 8 and found[0].kind in "if"
-        if not numeric or (isinstance(attribute, Key) and pa.types.is_floating(operand.type)):
-            return None
-        return operand.name
+    def _source(self, name: str, attribute: Attribute) -> Numbers | FixedColumn:
+        """Where an attribute's numbers stand: in the column that already holds them, or derived ones of their own."""
+        column = _stored_as(name, attribute)
+        if column is not None:
+            return self._fixed(column)
+        self._derived[attribute] = Numbers(np.empty(0, np.int64))
+        return self._derived[attribute]
+
+    def _fixed(self, name: str) -> FixedColumn:
+        column = self._columns[name]
+        assert isinstance(column, FixedColumn), name
+        return column
 
     def __len__(self) -> int:
         return self.end - self.tail
 
     @property
     def nbytes(self) -> int:
-        own = [array for array in (self._own_times, self._clock) if array is not None]
+        own = [numbers.data for numbers in (*self._derived.values(), self._own_times) if numbers is not None]
         own += [notes for notes, _ in self._notes.values()]
-        arrays = sum(array.nbytes for array in (*own, *self._derived.values()))
-        indexes = sum(index.nbytes for index in self.hashed.values()) + sum(i.nbytes for i in self.ranked.values())
+        arrays = sum(array.nbytes for array in own) + (0 if self._clock is None else self._clock.nbytes)
+        indexes = sum(index.nbytes for _, index in self._chained) + sum(i.nbytes for i in self.ranked.values())
         return arrays + indexes + sum(column.nbytes for column in self._columns.values())
 
     @property
     def times(self) -> Times:
-        if self._own_times is not None:
-            return self._own_times
-        column = self._columns[self._time_column]
-        assert isinstance(column, FixedColumn)
-        return column.data.view(np.int64)
+        return self._times.data
 
     @property
     def clock(self) -> Times:
@@ -92,17 +91,16 @@ class Window:
 
     def attribute(self, attribute: Attribute) -> Array:
         """The attribute's numbers by slot."""
-        name = self._shared.get(attribute)
-        if name is None:
-            return self._derived[attribute]
-        column = self._columns[name]
-        assert isinstance(column, FixedColumn)
-        return column.data.view(np.int64) if isinstance(attribute, Key) else column.data
+        return self._sources[attribute].data
+
+    def source(self, attribute: Attribute) -> Numbers | FixedColumn:
+        """Where ``attribute`` finds them: for whoever asks for each block."""
+        return self._sources[attribute]
 
     def vector_width(self, attribute: Attribute) -> int:
         """Length of the vectors stored so far; 0 if none came yet."""
         known = self._derived.get(attribute)
-        return known.shape[1] if known is not None and known.ndim == 2 else 0
+        return known.data.shape[1] if known is not None and known.data.ndim == 2 else 0
 
     def keep_note(self, name: str, fill: int) -> None:
         """Keep a number per tuple that others may change, at first ``fill``."""
@@ -134,10 +132,9 @@ class Window:
         for name, column in self._columns.items():
             column.append(block.columns[name], at)
         if self._own_times is not None:
-            self._own_times[at:stop] = block.times
-        for attribute, values in block.attributes.items():
-            if attribute not in self._shared:
-                self._write(attribute, values, at)
+            self._own_times.write(block.times, at, self._capacity)
+        for attribute, numbers in self._derived.items():
+            numbers.write(block.attributes[attribute], at, self._capacity)
         for notes, fill in self._notes.values():
             notes[at:stop] = fill
         if self._eligible is not None:
@@ -147,24 +144,16 @@ class Window:
         self._index(first, last)
         return first, last
 
-    def _write(self, attribute: Attribute, values: Array, at: int) -> None:
-        stored = self._derived.get(attribute)
-        if stored is None or stored.shape[1:] != values.shape[1:]:
-            stored = self._derived[attribute] = np.zeros((self._capacity, *values.shape[1:]), values.dtype)
-        stored[at : at + len(values)] = values
-
     def _index(self, first: int, last: int) -> None:
-        for key, index in self.hashed.items():
-            index.insert(self.attribute(key), self.base, first, last)
+        for source, index in self._chained:
+            index.insert(source.data, self.base, first, last)
         for ranked, runs in self.ranked.items():
             runs.insert(self.attribute(ranked), self.base, first, last)
 
     def _follow_clock(self, start: int, stop: int) -> None:
         so_far = int(self.clock[start - 1]) if start > self.tail - self.base else int(self.times[start])
         if self._clock is None:
-            smallest, _, behind = inspect_times(self.times[start:stop])
-            behind = max(behind, so_far - smallest)
-            if behind == 0:
+            if so_far <= self.times[start]:  # a block is in order by itself
                 return
             self._clock = self.times.copy()
         running_largest(self.times, start, stop, self._clock, so_far)
@@ -193,7 +182,7 @@ class Window:
         """Keep these tuples only, stored once more under new ids: ids stay consecutive, slices are written anew."""
         slots = ids - self.base
         columns = {name: column.take(slots) for name, column in self._columns.items()}
-        derived = {attribute: values[slots] for attribute, values in self._derived.items()}
+        derived = {attribute: numbers.data[slots] for attribute, numbers in self._derived.items()}
         notes = {name: values[slots] for name, (values, _) in self._notes.items()}
         block = Block(columns, self.times[slots], derived, self.eligible(ids))
         self.forget(self.end)
@@ -229,10 +218,10 @@ class Window:
         start, stop = self.tail - self.base, self.end - self.base
         for column in self._columns.values():
             column.move(start, stop, capacity)
-        for attribute, values in self._derived.items():
-            self._derived[attribute] = moved(values, start, stop, capacity)
+        for numbers in self._derived.values():
+            numbers.move(start, stop, capacity)
         if self._own_times is not None:
-            self._own_times = moved(self._own_times, start, stop, capacity)
+            self._own_times.move(start, stop, capacity)
         if self._clock is not None:
             self._clock = moved(self._clock, start, stop, capacity)
         if self._eligible is not None:
@@ -240,10 +229,24 @@ class Window:
         for name, (notes, fill) in self._notes.items():
             self._notes[name] = moved(notes, start, stop, capacity), fill
         self.base, self._capacity = self.tail, capacity
-        for key, index in self.hashed.items():
+        for source, index in self._chained:
             index.move(start, stop, capacity)
-            index.resize(self.attribute(key) if len(self) else np.empty(0, np.int64), self.base, self.tail, self.end)
+            index.resize(source.data, self.base, self.tail, self.end)
 
 
 def _is_plain_time(stream: Stream) -> bool:
     return bool(pa.types.is_timestamp(stream.time_type) and stream.time_type.unit == "us")
+
+
+def _stored_as(name: str, attribute: Attribute) -> str | None:
+    """The column of stream ``name`` that is the attribute, number for number."""
+    if isinstance(attribute, Vector | Group) or (isinstance(attribute, Key) and len(attribute.expressions) > 1):
+        return None
+    operand = attribute.expressions[0] if isinstance(attribute, Key) else attribute.expression
+    if not isinstance(operand, expression.Column) or operand.stream != name:
+        return None
+    found = layout(operand.type)
+    numeric = found is not None and found[1] == 1 and found[0].itemsize == 8 and found[0].kind in "if"
+    if not numeric or (isinstance(attribute, Key) and pa.types.is_floating(operand.type)):
+        return None
+    return operand.name

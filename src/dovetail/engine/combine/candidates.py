@@ -1,39 +1,67 @@
 """One step of a probe: the tuples of the next stream that fit each partial result.
 
-Whatever the access, the answer comes in pieces of (parent, tuple id) pairs of bounded size. The
-arrays of a piece are reused by the next one: a piece must be consumed before the next is asked for.
+A step is bound once to the windows it reads, then asked for every block. Whatever the access, the
+answer comes in pieces of (parent, tuple id) pairs of bounded size; a tuple's time lies in
+``[newest - width, expiry]`` of its parent. The arrays of a piece are reused by the next one: a piece
+must be consumed before the next is asked for.
+
+    equality     hash chains    sorted runs    a dense loop
+    band         hashed cells   sorted runs    a dense loop
+    similarity                                 matrix products
+    only time                                  a dense loop
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine import kernels
+from dovetail.engine.combine.bands import band_arguments, value_ranges
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.similarity import similar_pairs
 from dovetail.model.expression import streams_of
 from dovetail.model.predicate import Band
-from dovetail.plan.physical import Access, BandAccess, Key, KeyAccess, SimilarityAccess
+from dovetail.plan.physical import Access, BandAccess, Cells, Key, KeyAccess, Number, SimilarityAccess
 
 PIECE = 1 << 17
 
 Windows = Mapping[str, Window]
 Piece = tuple[Ids, Ids]
+Array = npt.NDArray[Any]
 
 
-class Scratch:
-    """The output arrays of one level of the probe."""
+class Step(Protocol):
+    """How the next stream's candidates are found."""
 
-    def __init__(self, size: int = PIECE) -> None:
-        self.parents, self.found = np.empty(size, np.int64), np.empty(size, np.int64)
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        """Pairs of (parent, id)."""
+
+
+def bind(access: Access, windows: Windows, window: Window, width: int) -> Step:
+    """The step that an access means for these windows."""
+    if isinstance(access, KeyAccess):
+        return _key_step(access, windows, window, width)
+    if isinstance(access, BandAccess):
+        return _band_step(access, windows, window, width)
+    if isinstance(access, SimilarityAccess):
+        return _Similar(access, windows[access.bound_stream], window, width)
+    return _Scanned(window, width)
+
+
+class _Scratch:
+    """The output arrays of one step, and the loop around a kernel that fills them and is called again."""
+
+    def __init__(self, window: Window, width: int) -> None:
+        self.window, self.width = window, width
+        self.parents, self.found = np.empty(PIECE, np.int64), np.empty(PIECE, np.int64)
 
     def piece(self, n: int) -> Piece:
         return self.parents[:n], self.found[:n]
 
-    def pieces(self, count: int, probe: Callable[[int, int], tuple[int, int, int]]) -> Iterator[Piece]:
+    def filled(self, count: int, probe: Callable[[int, int], tuple[int, int, int]]) -> Iterator[Piece]:
         """Call a probing kernel from where it stood until all ``count`` partial results are done."""
         p, resume = 0, -1
         while p < count:
@@ -41,179 +69,170 @@ class Scratch:
             yield self.piece(n)
 
 
-def candidates(
-    access: Access, windows: Windows, window: Window, partial: Partial, lows: Ids, scratch: Scratch
-) -> Iterator[Piece]:
-    """Pieces of (parent, id) pairs; ``lows`` and the partial's expiry bound the tuple's time."""
-    if isinstance(access, KeyAccess):
-        yield from _by_key(access, windows, window, partial, lows, scratch)
-    elif isinstance(access, BandAccess):
-        values = bound_numbers(windows, access, partial)
-        yield from _by_band(access, access.band, values, window, partial, lows, scratch)
-    elif isinstance(access, SimilarityAccess):
-        yield from similar_pairs(access, windows[access.bound_stream], window, partial, lows)
-    else:
-        yield from _by_time(window, partial, lows, scratch)
+class _Bound:
+    """The numbers to look for: of one bound stream, or combined from the codes of several."""
+
+    def __init__(self, windows: Windows, owner: str, attribute: Key | Number) -> None:
+        self._owner, self._window, self._source = owner, windows[owner], windows[owner].source(attribute)
+
+    def where(self, partial: Partial) -> tuple[Array, Ids, int]:
+        """An array of numbers, and of each partial result the id and the base by which its number is found there."""
+        return self._source.data, partial.ids[self._owner], self._window.base
+
+    def values(self, partial: Partial) -> Array:
+        """The number of each partial result."""
+        return self._source.data.take(partial.ids[self._owner] - self._window.base)
 
 
-def _by_key(
-    access: KeyAccess, windows: Windows, window: Window, partial: Partial, lows: Ids, scratch: Scratch
-) -> Iterator[Piece]:
-    codes = bound_codes(windows, access, partial)
-    index = window.hashed.get(access.own)
-    if index is not None:
-        own = window.attribute(access.own)
-        yield from scratch.pieces(len(partial), lambda p, resume: kernels.hash_probe(
-            codes, lows, partial.expiry, own, window.times, index.nexts, index.heads, index.shift,
-            window.base, window.tail, window.slack, p, resume, scratch.parents, scratch.found,
-        ))  # fmt: skip
-    elif access.own in window.ranked:
-        yield from _in_runs(access.own, _EQUAL, True, codes, window, partial, lows, scratch)
-    else:
-        own = window.attribute(access.own)
-        yield from scratch.pieces(len(partial), lambda p, resume: kernels.scan_equal(
-            codes, lows, partial.expiry, own, window.times, window.clock, window.base, window.tail, window.end,
-            window.slack, p, resume, scratch.parents, scratch.found,
-        ))  # fmt: skip
+class _BoundTogether:
+    def __init__(self, windows: Windows, access: KeyAccess) -> None:
+        self._parts = [_Bound(windows, _owner(e), Key((e,))) for e in access.bound]
+
+    def where(self, partial: Partial) -> tuple[Array, Ids, int]:
+        return self.values(partial), np.arange(len(partial)), 0
+
+    def values(self, partial: Partial) -> Array:
+        first, *rest = (part.values(partial) for part in self._parts)
+        for part in rest:
+            first = kernels.combine_codes(first, part)
+        return first
 
 
-def _by_band(
-    access: BandAccess,
-    band: Band,
-    values: npt.NDArray[Any],
-    window: Window,
-    partial: Partial,
-    lows: Ids,
-    scratch: Scratch,
-) -> Iterator[Piece]:
-    is_left = band.left == access.own.expression
+def _owner(expression: Any) -> str:
+    (name,) = streams_of(expression)
+    return name
+
+
+def _key_step(access: KeyAccess, windows: Windows, window: Window, width: int) -> Step:
+    owners = {_owner(expression) for expression in access.bound}
+    bound = _Bound(windows, owners.pop(), Key(access.bound)) if len(owners) == 1 else _BoundTogether(windows, access)
+    if access.own in window.hashed:
+        return _Hashed(bound, access.own, window, width)
     if access.own in window.ranked:
-        yield from _in_runs(access.own, band, is_left, values, window, partial, lows, scratch)
-        return
-    own = window.attribute(access.own)
-    low, high, flags = band_arguments(band, is_left, own.dtype)
-    firsts, lasts = value_ranges(values, low, high, flags)
-    yield from scratch.pieces(len(partial), lambda p, resume: kernels.scan_band(
-        values, firsts, lasts, lows, partial.expiry, low, high, flags, own, window.times, window.clock, window.base,
-        window.tail, window.end, window.slack, p, resume, scratch.parents, scratch.found,
-    ))  # fmt: skip
+        return _Ranked(bound, access.own, _EQUAL, True, window, width)
+    return _ScannedKeys(bound, access.own, window, width)
 
 
-def _in_runs(
-    attribute: object,
-    band: Band,
-    is_left: bool,
-    values: npt.NDArray[Any],
-    window: Window,
-    partial: Partial,
-    lows: Ids,
-    scratch: Scratch,
-) -> Iterator[Piece]:
-    index = window.ranked[attribute]  # type: ignore[index]  # a Key or Number, by the plan
-    low, high, flags = band_arguments(band, is_left, index.ranked.dtype)
-    firsts, lasts = value_ranges(values, low, high, flags)
-    p, run, at = 0, 0, -1
-    while p < len(partial):
-        n, p, run, at = kernels.sorted_probe(
-            values, firsts, lasts, lows, partial.expiry, low, high, flags, index.ranked, index.ids, index.runs,
-            window.times, window.base, window.tail, p, run, at, scratch.parents, scratch.found,
-        )  # fmt: skip
-        yield scratch.piece(n)
+def _band_step(access: BandAccess, windows: Windows, window: Window, width: int) -> Step:
+    bound = _Bound(windows, access.bound_stream, access.bound)
+    is_left = access.band.left == access.own.expression
+    if access.cells in window.celled:
+        return _Celled(bound, access.own, access.cells, access.band, is_left, window, width)
+    if access.own in window.ranked:
+        return _Ranked(bound, access.own, access.band, is_left, window, width)
+    return _ScannedBand(bound, access.own, access.band, is_left, window, width)
 
 
-def _by_time(window: Window, partial: Partial, lows: Ids, scratch: Scratch) -> Iterator[Piece]:
-    yield from scratch.pieces(len(partial), lambda p, resume: kernels.scan_all(
-        lows, partial.expiry, window.times, window.clock, window.base, window.tail, window.end, window.slack,
-        p, resume, scratch.parents, scratch.found,
-    ))  # fmt: skip
+class _Hashed(_Scratch):
+    def __init__(self, bound: _Bound | _BoundTogether, own: Key, window: Window, width: int) -> None:
+        super().__init__(window, width)
+        self._bound, self._own, self._index = bound, window.source(own), window.hashed[own]
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        codes, bound, base = self._bound.where(partial)
+        own, window, index = self._own.data, self.window, self._index
+        return self.filled(len(partial), lambda p, resume: kernels.hash_probe(
+            codes, bound, base, partial.newest, self.width, partial.expiry, own, window.times, index.nexts, index.heads,
+            index.shift, window.base, window.tail, window.slack, p, resume, self.parents, self.found,
+        ))  # fmt: skip
 
 
-def bound_codes(windows: Windows, access: KeyAccess, partial: Partial) -> Ids:
-    """The code to look for, of each partial result."""
-    owners = [next(iter(streams_of(expression))) for expression in access.bound]
-    if len(set(owners)) == 1:
-        return _gather(windows[owners[0]], Key(access.bound), partial.ids[owners[0]])
-    parts = [
-        _gather(windows[owner], Key((expression,)), partial.ids[owner])
-        for owner, expression in zip(owners, access.bound, strict=True)
-    ]
-    codes = parts[0]
-    for part in parts[1:]:
-        codes = kernels.combine_codes(codes, part)
-    return codes
+class _ScannedKeys(_Scratch):
+    def __init__(self, bound: _Bound | _BoundTogether, own: Key, window: Window, width: int) -> None:
+        super().__init__(window, width)
+        self._bound, self._own = bound, window.source(own)
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        codes, lows, own, window = self._bound.values(partial), partial.newest - self.width, self._own.data, self.window
+        return self.filled(len(partial), lambda p, resume: kernels.scan_equal(
+            codes, lows, partial.expiry, own, window.times, window.clock, window.base, window.tail, window.end,
+            window.slack, p, resume, self.parents, self.found,
+        ))  # fmt: skip
 
 
-def bound_numbers(windows: Windows, access: BandAccess, partial: Partial) -> npt.NDArray[Any]:
-    """The value to compare with, of each partial result."""
-    return _gather(windows[access.bound_stream], access.bound, partial.ids[access.bound_stream])
+class _Celled(_Scratch):
+    def __init__(
+        self, bound: _Bound, own: Number, cells: Cells, band: Band, is_left: bool, window: Window, width: int
+    ) -> None:
+        super().__init__(window, width)
+        self._bound, self._own, self._index = bound, window.source(own), window.celled[cells]
+        self._band, self._is_left = band, is_left
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        values, own, window, index = self._bound.values(partial), self._own.data, self.window, self._index
+        low, high, flags = band_arguments(self._band, self._is_left, own.dtype)
+        firsts, lasts = value_ranges(values, low, high, flags)
+        p, cell, resume = 0, 0, -1
+        while p < len(partial):
+            n, p, cell, resume = kernels.cell_probe(
+                values, firsts, lasts, partial.newest, self.width, partial.expiry, low, high, flags, own, window.times,
+                index.nexts, index.heads, index.shift, index.per_unit, window.base, window.tail, window.slack,
+                p, cell, resume, self.parents, self.found,
+            )  # fmt: skip
+            yield self.piece(n)
 
 
-def _gather(window: Window, attribute: object, ids: Ids) -> npt.NDArray[Any]:
-    numbers = window.attribute(attribute)  # type: ignore[arg-type]  # an Attribute, by the plan
-    return np.ascontiguousarray(numbers[ids - window.base])
+class _ScannedBand(_Scratch):
+    def __init__(self, bound: _Bound, own: Number, band: Band, is_left: bool, window: Window, width: int) -> None:
+        super().__init__(window, width)
+        self._bound, self._own, self._band, self._is_left = bound, window.source(own), band, is_left
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        values, lows, own, window = (
+            self._bound.values(partial),
+            partial.newest - self.width,
+            self._own.data,
+            self.window,
+        )
+        low, high, flags = band_arguments(self._band, self._is_left, own.dtype)
+        firsts, lasts = value_ranges(values, low, high, flags)
+        return self.filled(len(partial), lambda p, resume: kernels.scan_band(
+            values, firsts, lasts, lows, partial.expiry, low, high, flags, own, window.times, window.clock, window.base,
+            window.tail, window.end, window.slack, p, resume, self.parents, self.found,
+        ))  # fmt: skip
 
 
-_ENDS = np.iinfo(np.int64)
+class _Ranked(_Scratch):
+    def __init__(
+        self,
+        bound: _Bound | _BoundTogether,
+        own: Key | Number,
+        band: Band,
+        is_left: bool,
+        window: Window,
+        width: int,
+    ) -> None:
+        super().__init__(window, width)
+        self._bound, self._index, self._band, self._is_left = bound, window.ranked[own], band, is_left
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        values, lows, index, window = self._bound.values(partial), partial.newest - self.width, self._index, self.window
+        low, high, flags = band_arguments(self._band, self._is_left, index.ranked.dtype)
+        firsts, lasts = value_ranges(values, low, high, flags)
+        p, run, at = 0, 0, -1
+        while p < len(partial):
+            n, p, run, at = kernels.sorted_probe(
+                values, firsts, lasts, lows, partial.expiry, low, high, flags, index.ranked, index.ids, index.runs,
+                window.times, window.base, window.tail, p, run, at, self.parents, self.found,
+            )  # fmt: skip
+            yield self.piece(n)
+
+
+class _Scanned(_Scratch):
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        lows, window = partial.newest - self.width, self.window
+        return self.filled(len(partial), lambda p, resume: kernels.scan_all(
+            lows, partial.expiry, window.times, window.clock, window.base, window.tail, window.end, window.slack,
+            p, resume, self.parents, self.found,
+        ))  # fmt: skip
+
+
+class _Similar:
+    def __init__(self, access: SimilarityAccess, bound: Window, window: Window, width: int) -> None:
+        self._access, self._bound, self._window, self._width = access, bound, window, width
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        return similar_pairs(self._access, self._bound, self._window, partial, partial.newest - self._width)
+
+
 _EQUAL = Band(left=None, right=None, low=0, high=0)  # type: ignore[arg-type]  # only its bounds are read
-
-
-def band_arguments(band: Band, is_left: bool, dtype: np.dtype) -> tuple[Any, Any, int]:
-    """Bounds in the kernel's number type, and its flags."""
-    flags = kernels.WINDOW_IS_LEFT if is_left else 0
-    flags |= kernels.HAS_LOW if band.low is not None else 0
-    flags |= kernels.HAS_HIGH if band.high is not None else 0
-    flags |= kernels.LOW_STRICT if band.low_strict else 0
-    flags |= kernels.HIGH_STRICT if band.high_strict else 0
-    if (band.low, band.high) in ((0, None), (None, 0)):
-        flags |= kernels.PLAIN
-    if dtype == np.int64:
-        flags |= kernels.EXACT
-    return dtype.type(band.low or 0), dtype.type(band.high or 0), flags
-
-
-def value_ranges(
-    values: npt.NDArray[Any], low: Any, high: Any, flags: int
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """For each value the smallest and largest window value that can lie in its band.
-
-    Of integers exactly these do, and where there are none the smallest is above the largest. Floats are widened by
-    more than rounding can move a difference.
-    """
-    if flags & kernels.EXACT:
-        low, high = int(low) + bool(flags & kernels.LOW_STRICT), int(high) - bool(flags & kernels.HIGH_STRICT)
-    if flags & kernels.WINDOW_IS_LEFT:
-        below, above, has_below, has_above = low, high, flags & kernels.HAS_LOW, flags & kernels.HAS_HIGH
-    else:
-        below, above, has_below, has_above = -high, -low, flags & kernels.HAS_HIGH, flags & kernels.HAS_LOW
-    if flags & kernels.EXACT:
-        return _integers(values, below if has_below else None, above if has_above else None)
-    return _floats(values, below, has_below, -1), _floats(values, above, has_above, +1)
-
-
-def _floats(values: npt.NDArray[Any], by: float, bounded: int, side: int) -> npt.NDArray[Any]:
-    if not bounded:
-        return np.full(len(values), side * np.inf)
-    margin = np.where(np.isinf(values), 0, 4e-15 * np.abs(values) + 4e-15 * abs(by))
-    widened: npt.NDArray[Any] = values + by + side * margin
-    return widened
-
-
-def _integers(values: Ids, below: int | None, above: int | None) -> tuple[Ids, Ids]:
-    firsts, lasts = np.full(len(values), _ENDS.min), np.full(len(values), _ENDS.max)
-    if below is not None:
-        moved, too_small, too_large = _moved(values, below)
-        firsts = np.where(too_small, _ENDS.min, moved)
-        lasts[too_large] = _ENDS.min
-        firsts[too_large] = _ENDS.max
-    if above is not None:
-        moved, too_small, too_large = _moved(values, above)
-        lasts = np.where(too_large, lasts, np.where(too_small, _ENDS.min, np.minimum(moved, lasts)))
-        firsts[too_small] = _ENDS.max
-    return firsts, lasts
-
-
-def _moved(values: Ids, by: int) -> tuple[Ids, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Sums, and which of them fell below and above what 64 bits hold."""
-    step = np.int64(min(max(by, _ENDS.min), _ENDS.max))
-    moved = values + step
-    return moved, (step < 0) & (moved > values), (step > 0) & (moved < values)

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.kernels import extend
+
 Ids = npt.NDArray[np.int64]
 
 
@@ -24,12 +27,13 @@ class Partial:
     def __len__(self) -> int:
         return len(self.newest)
 
-    def extended(self, stream: str, parents: Ids, ids: Ids, times: Ids, window_us: int) -> "Partial":
+    def extended(self, stream: str, parents: Ids, window: Window, ids: Ids, width: int) -> "Partial":
         """Each chosen parent with one tuple of the next stream."""
-        members = {name: bound[parents] for name, bound in self.ids.items()}
+        members = {name: bound.take(parents) for name, bound in self.ids.items()}
         members[stream] = ids
-        newest = np.maximum(self.newest[parents], times)
-        return Partial(members, newest, np.minimum(self.expiry[parents], times + window_us))
+        newest, expiry = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
+        extend(parents, ids, self.newest, self.expiry, window.times, window.base, width, newest, expiry)
+        return Partial(members, newest, expiry)
 
     def where(self, keep: npt.NDArray[np.bool_]) -> "Partial":
         """Those combinations for which ``keep`` is true."""

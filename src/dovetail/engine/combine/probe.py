@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.candidates import Scratch, candidates
+from dovetail.engine.combine.candidates import Step, bind
 from dovetail.engine.combine.check import check
 from dovetail.engine.combine.partial import Partial
 from dovetail.plan.physical import Level
@@ -30,7 +30,9 @@ class Probe:
         self._levels = levels
         self._windows = windows
         self._widths = widths
-        self._scratch = [Scratch() for _ in levels]
+        self._steps: list[Step] = [
+            bind(level.access, windows, windows[level.stream], widths[level.stream]) for level in levels
+        ]
 
     def results(self, first: int, last: int) -> Iterator[Partial]:
         """Complete results of the stored tuples with ids first..last-1, in pieces."""
@@ -51,8 +53,7 @@ class Probe:
         window, width = self._windows[level.stream], self._widths[level.stream]
         if not len(window):
             return
-        lows = partial.newest - width
-        for parents, ids in candidates(level.access, self._windows, window, partial, lows, self._scratch[depth]):
+        for parents, ids in self._steps[depth].pieces(partial):
             if not len(ids):
                 continue
             for test in (window.seen, window.eligible):
@@ -60,7 +61,7 @@ class Probe:
                 if keep is not None:
                     parents, ids = parents[keep], ids[keep]
             # copied, because the next piece reuses the arrays
-            longer = partial.extended(level.stream, parents, ids.copy(), window.times[ids - window.base], width)
+            longer = partial.extended(level.stream, parents, window, ids.copy(), width)
             for predicate in level.checks:
                 longer = longer.where(check(predicate, self._windows, longer))
             if len(longer):

@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from dovetail.engine.buffer.columns import text_buffers
 from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.combine import kernels
-from dovetail.engine.combine.candidates import band_arguments, value_ranges
+from dovetail.engine.combine.bands import band_arguments, value_ranges
 from dovetail.model.predicate import Band
+from dovetail.plan.choose_algorithm import cell_width
 from tests.unit.engine.combine.twins import drained, hash_index, in_band, matching, pushes_out
 
 SMALL = st.integers(-3, 3)
@@ -67,8 +68,9 @@ def cases(draw: Any, numbers: Any = SMALL, dtype: Any = np.int64) -> Case:
 @given(cases(), SIZES)
 def test_hash_probe(case: Case, size: int) -> None:
     heads, nexts, shift = hash_index(case.window, case.base)
+    bound, newest, width = np.arange(len(case.values)), case.lows + 3, 3
     arguments = (
-        case.values, case.lows, case.highs, case.window, case.times, nexts, heads, shift,
+        case.values, bound, 0, newest, width, case.highs, case.window, case.times, nexts, heads, shift,
         case.base, case.tail, case.slack,
     )  # fmt: skip
     assert drained(kernels.hash_probe, *arguments, size=size) == expected(case, lambda own, other: own == other)
@@ -101,8 +103,19 @@ def bands(draw: Any, bounds: Any) -> Band:
     return Band(None, None, low, high, draw(st.booleans()), draw(st.booleans()))  # type: ignore[arg-type]
 
 
-INTEGERS = st.tuples(cases(SMALL | ENDS), bands(st.integers(-2, 2) | st.sampled_from([2**62, -(2**62)])))
-REALS = st.tuples(cases(FLOATS, np.float64), bands(st.sampled_from([-1.0, 0.0, 0.2, 0.1, 1.0, 1e308])))
+@st.composite
+def closed_bands(draw: Any, bounds: Any) -> Band:
+    low, high = sorted((draw(bounds), draw(bounds)))
+    return Band(None, None, low, high, draw(st.booleans()), draw(st.booleans()))  # type: ignore[arg-type]
+
+
+WHOLE = st.integers(-2, 2) | st.sampled_from([2**62, -(2**62)])
+BROKEN = st.sampled_from([-1.0, 0.0, 0.2, 0.1, 1.0, 1e308])
+INTEGERS = st.tuples(cases(SMALL | ENDS), bands(WHOLE))
+REALS = st.tuples(cases(FLOATS, np.float64), bands(BROKEN))
+CLOSED = st.tuples(cases(SMALL | ENDS), closed_bands(WHOLE)) | st.tuples(
+    cases(FLOATS, np.float64), closed_bands(BROKEN)
+)
 
 
 @given(INTEGERS | REALS, st.booleans(), SIZES)
@@ -121,6 +134,32 @@ def test_bands_by_scan_and_by_sorted_runs(drawn: tuple[Case, Band], window_is_le
     index = sorted_index(case)
     stored = (index.ranked, index.ids, index.runs, case.times, case.base, case.tail)
     assert drained(kernels.sorted_probe, *probe, *stored, size=size, places=3) == wanted
+
+
+def real(window: float, value: float) -> Case:
+    ages = np.zeros(1, np.int64)
+    return Case(np.array([window]), np.array([value]), ages, ages, ages, 0, 0)
+
+
+@example((real(-1e308, -1e308), Band(None, None, 0.0, 1e308)), True, 1)  # type: ignore[arg-type]
+@example((real(1e308, 1e308), Band(None, None, -1e308, 1.0)), False, 1)  # type: ignore[arg-type]
+@given(CLOSED, st.booleans(), SIZES)
+def test_bands_by_cells(drawn: tuple[Case, Band], window_is_left: bool, size: int) -> None:
+    case, band = drawn
+    width = cell_width(band) or 0.0
+    assume(width)
+    low, high, flags = band_arguments(band, window_is_left, case.window.dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ranges = value_ranges(case.values, low, high, flags)
+
+    def fits(own: Any, other: Any) -> bool:
+        return in_band(band, own, other) if window_is_left else in_band(band, other, own)
+
+    heads, nexts = np.full(2, -1, np.int64), np.zeros(len(case.window), np.int32)
+    kernels.cell_insert(case.window, 1 / width, heads, nexts, 63, case.base, case.base, case.end)
+    probe = (case.values, *ranges, case.lows, 0, case.highs, low, high, flags, case.window, case.times)
+    stored = (nexts, heads, 63, 1 / width, case.base, case.tail, case.slack)
+    assert drained(kernels.cell_probe, *probe, *stored, size=size, places=3) == expected(case, fits)
 
 
 def sorted_index(case: Case) -> SortedIndex:

@@ -1,0 +1,19 @@
+"""Vectors."""
+
+import numpy as np
+from numba import njit
+
+from dovetail.engine.combine.kernels.signature import F8, I8
+
+
+@njit(f"{F8}(float64[:, ::1], {I8}, float64[:, ::1], {I8})", cache=True, nogil=True)
+def pair_products(left, left_rows, right, right_rows):
+    """Inner products of row pairs, summed first to last, so that they never depend on batching."""
+    out = np.empty(len(left_rows))
+    for at in range(len(left_rows)):
+        a, b = left[left_rows[at]], right[right_rows[at]]
+        total = 0.0
+        for k in range(len(a)):
+            total += a[k] * b[k]
+        out[at] = total
+    return out
