@@ -14,10 +14,14 @@ def summary(text: str) -> Iterator[str]:
         columns = ", ".join(f"{column.name} {column.type}" for column in stream.columns)
         yield f"{stream.name}: {columns}; time {stream.time} less {stream.delay_us} us"
         yield f"    from {stream.format} {dict(stream.options)}"
+        if stream.idle_us is not None:
+            yield f"    silent after {stream.idle_us} us"
     for route in routed(pipeline):
         sink, query = route.sink, route.query.model
         yield f"{query.how} join of {', '.join(query.names)} into {sink.name}: {', '.join(query.schema.names)}"
         yield f"    to {sink.format} {dict(sink.options)}, checkpoint {sink.checkpoint}"
+        if (query.order, query.late, sink.trigger_us) != ("none", "drop", None):
+            yield f"    order {query.order}, late {query.late}, every {sink.trigger_us} us"
 
 
 def complaint(text: str) -> Iterator[str]:

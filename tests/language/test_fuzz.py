@@ -15,6 +15,7 @@ QUERIES = [case.text for folder in ("good", "bad") for case in all_cases(folder)
 FILES = [case.text for folder in ("pipelines/good", "pipelines/bad") for case in all_cases(folder)]
 WORDS = """SELECT FROM WHERE WINDOW JOIN LEFT RIGHT FULL OUTER SEMI ANTI CROSS ON USING AS A B C T A.k B.k A.x B.y C.s
     k * , ; ( ) = <> < + - . 'x' "q" 1 10 2.5 MINUTES SECOND ROWS PER KEY AND OR NOT NULL TRUE COUNT( GROUP_BY ORDER_BY
+    SUM( AVG( MIN( MAX( order late idle trigger
     LIMIT DISTINCT UNION WITH INTERVAL BETWEEN IN LATERAL VALUES PIVOT UNNEST( OVER FOR MATCH_RECOGNIZE TABLESAMPLE
     FINAL -- /* CREATE STREAM SINK INSERT INTO WATERMARK format path BIGINT ARRAY< > STRUCT< : TIMESTAMP DECIMAL( ts
     """.split()

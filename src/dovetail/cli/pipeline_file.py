@@ -3,7 +3,7 @@
 The same file can be bound without Spark, to check and explain it, and over DataFrames, to run it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -13,8 +13,10 @@ import typer
 
 from dovetail.api import Query, sql, stream
 from dovetail.errors import DovetailError
+from dovetail.model.stream import Stream
 from dovetail.sql import Pipeline, parse_pipeline
 from dovetail.sql.declarations import SinkDeclaration, StreamDeclaration
+from dovetail.sql.pipeline import Insert
 
 MISTAKE = 2
 
@@ -43,5 +45,10 @@ def routed(pipeline: Pipeline, data: Callable[[StreamDeclaration], Any] | None =
     for declared in pipeline.streams:
         given = {"schema": declared.schema} if data is None else {"data": data(declared)}
         delay = timedelta(microseconds=declared.delay_us)
-        streams.append(stream(declared.name, time=declared.time, delay=delay, **given))
-    return [Routed(sql(insert.query, *streams), insert.sink) for insert in pipeline.inserts]
+        idle = None if declared.idle_us is None else timedelta(microseconds=declared.idle_us)
+        streams.append(stream(declared.name, time=declared.time, delay=delay, idle=idle, **given))
+    return [Routed(_query(insert, streams), insert.sink) for insert in pipeline.inserts]
+
+
+def _query(insert: Insert, streams: Sequence[Stream]) -> Query:
+    return sql(insert.query, *streams, order=insert.sink.order, late=insert.sink.late)

@@ -109,7 +109,11 @@ def start(route: Routed, once: bool) -> Any:
     writing = route.query.spark().writeStream.queryName(sink.name).format(sink.format).options(**sink.options)
     if sink.checkpoint is not None:
         writing = writing.option("checkpointLocation", sink.checkpoint)
-    return (writing.trigger(availableNow=True) if once else writing).start()
+    if once:
+        writing = writing.trigger(availableNow=True)
+    elif sink.trigger_us is not None:
+        writing = writing.trigger(processingTime=f"{sink.trigger_us // 1000} milliseconds")
+    return writing.start()
 
 
 def watch(

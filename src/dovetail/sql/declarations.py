@@ -7,8 +7,8 @@
 
     CREATE SINK alarms WITH (format = 'parquet', path = 'out/alarms', checkpoint = 'out/alarms.checkpoint')
 
-WATERMARK names the column that is the event time, and by how much rows may come late. Every option but ``format`` and
-``checkpoint`` is handed to the Spark source or sink as it is.
+WATERMARK names the column that is the event time, and by how much rows may come late. A stream may have ``idle``, a
+sink ``order``, ``late`` and ``trigger``; any other option but ``format`` and ``checkpoint`` is for Spark, as it is.
 """
 
 from collections.abc import Mapping
@@ -19,12 +19,15 @@ from sqlglot import TokenType
 
 from dovetail.errors import nearest
 from dovetail.model.duration import duration_us
+from dovetail.sql.options import read_options
 from dovetail.sql.place import Span
 from dovetail.sql.reader import Reader
 from dovetail.sql.scope import find_name
 from dovetail.sql.spark_types import read_type
 
 _FORGETFUL = ("console", "memory", "noop")
+_ORDERS = ("none", "sync", "hold", "adaptive")
+_LATE = ("drop", "keep")
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class StreamDeclaration:
     delay_us: int
     format: str
     options: Mapping[str, str]
+    idle_us: int | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -54,12 +58,18 @@ class StreamDeclaration:
 
 @dataclass(frozen=True)
 class SinkDeclaration:
-    """A place for the results of one query; without ``checkpoint`` nothing is left of a run for the next."""
+    """A place for the results of one query, and how that is run: in which order, with late rows, how often.
+
+    Without ``checkpoint`` nothing is left of a run for the next.
+    """
 
     name: str
     format: str
     checkpoint: str | None
     options: Mapping[str, str]
+    order: str = "none"
+    late: str = "drop"
+    trigger_us: int | None = None
 
 
 def read_stream(reader: Reader) -> StreamDeclaration:
@@ -80,51 +90,19 @@ def read_stream(reader: Reader) -> StreamDeclaration:
     reader.needs(")", "WITH")
     assert watermark is not None
     options = read_options(reader)
-    return StreamDeclaration(name, tuple(columns), *watermark, _taken(options, "format", reader), options)
+    format, idle_us = options.needed("format"), options.duration("idle")
+    options.refuse("delay", "WATERMARK states it, as in WATERMARK FOR ts AS ts - INTERVAL '5' SECOND")
+    return StreamDeclaration(name, tuple(columns), *watermark, format, options.values, idle_us)
 
 
 def read_sink(reader: Reader, name: str) -> SinkDeclaration:
     """What follows the name of a sink and WITH."""
     options = read_options(reader)
-    format = _taken(options, "format", reader)
-    forgets = format.lower() in _FORGETFUL and find_name("checkpoint", options) is None
-    checkpoint = None if forgets else _taken(options, "checkpoint", reader)
-    return SinkDeclaration(name, format, checkpoint, options)
-
-
-def read_options(reader: Reader) -> dict[str, str]:
-    """Options in parentheses: names, or texts in quotes, each with its value."""
-    reader.needs("(")
-    options: dict[str, str] = {}
-    while True:
-        start = reader.at
-        quoted = reader.next is not None and reader.next.token_type == TokenType.STRING
-        key = reader.string("an option") if quoted else reader.name("an option such as format = 'parquet'")
-        if key.lower() in map(str.lower, options):
-            raise reader.source.error(f"option {key!r} is given a second time", reader.since(start))
-        reader.needs("=")
-        options[key] = _value(reader)
-        if not reader.takes(","):
-            break
-    reader.needs(")")
-    return options
-
-
-def _value(reader: Reader) -> str:
-    if reader.next is not None and reader.next.token_type == TokenType.NUMBER:
-        return reader.number("a value")
-    for word in ("TRUE", "FALSE"):
-        if reader.takes(word):
-            return word.lower()
-    return reader.string("a value in single quotes")
-
-
-def _taken(options: dict[str, str], name: str, reader: Reader) -> str:
-    """Take an option that must be there out of the others."""
-    found = find_name(name, options)
-    if found is None:
-        raise reader.source.error(f"the options need {name} = '...'", reader.since(reader.at - 1))
-    return options.pop(found)
+    format, checkpoint = options.needed("format"), options.taken("checkpoint")
+    if checkpoint is None and format.lower() not in _FORGETFUL:
+        checkpoint = options.needed("checkpoint")
+    order, late = options.choice("order", _ORDERS), options.choice("late", _LATE)
+    return SinkDeclaration(name, format, checkpoint, options.values, order, late, options.duration("trigger"))
 
 
 def _column(reader: Reader, others: list[ColumnDeclaration]) -> ColumnDeclaration:

@@ -1,0 +1,98 @@
+"""The options of a declaration: what Dovetail takes of them for itself, and what is left for Spark.
+
+WITH (format = 'parquet', path = 'in/temperature', idle = '10 seconds')
+
+    taken    format: parquet, idle: 10 s
+    left     path: in/temperature
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import TokenType
+
+from dovetail.model.duration import duration_us
+from dovetail.sql.place import Source, Span
+from dovetail.sql.reader import Reader
+from dovetail.sql.scope import find_name
+
+
+@dataclass(frozen=True)
+class Options:
+    """Values by name, and where each stands; taking one removes it."""
+
+    source: Source
+    values: dict[str, str]
+    places: dict[str, Span]
+    end: Span
+
+    def needed(self, name: str) -> str:
+        """An option that must be there."""
+        value = self.taken(name)
+        if value is None:
+            raise self.source.error(f"the options need {name} = '...'", self.end)
+        return value
+
+    def taken(self, name: str) -> str | None:
+        """An option that may be there."""
+        found = find_name(name, self.values)
+        return None if found is None else self.values.pop(found)
+
+    def choice(self, name: str, choices: Sequence[str]) -> str:
+        """One of some words; the first if there is no such option."""
+        place = self._place(name)
+        value = self.taken(name)
+        if value is not None and value.lower() not in choices:
+            raise self.source.error(f"{name} is one of {', '.join(map(repr, choices))}, not {value!r}", place)
+        return choices[0] if value is None else value.lower()
+
+    def duration(self, name: str) -> int | None:
+        """A length of time in microseconds."""
+        place = self._place(name)
+        value = self.taken(name)
+        try:
+            return None if value is None else duration_us(value)
+        except (ValueError, OverflowError) as error:
+            raise self.source.error(f"{name} {error}", place) from None
+
+    def refuse(self, name: str, reason: str) -> None:
+        """QueryError if the option is there."""
+        if find_name(name, self.values) is not None:
+            raise self.source.error(f"{name} is not an option: {reason}", self._place(name))
+
+    def _place(self, name: str) -> Span:
+        return self.places.get(find_name(name, self.values) or "", self.end)
+
+
+def read_options(reader: Reader) -> Options:
+    """Options in parentheses: names, or texts in quotes, each with its value."""
+    reader.needs("(")
+    values: dict[str, str] = {}
+    places: dict[str, Span] = {}
+    while True:
+        start = reader.at
+        key = _key(reader)
+        if key.lower() in map(str.lower, values):
+            raise reader.source.error(f"option {key!r} is given a second time", reader.since(start))
+        reader.needs("=")
+        values[key] = _value(reader)
+        places[key] = reader.since(start)
+        if not reader.takes(","):
+            break
+    reader.needs(")")
+    return Options(reader.source, values, places, reader.since(reader.at - 1))
+
+
+def _key(reader: Reader) -> str:
+    if reader.next is not None and reader.next.token_type == TokenType.STRING:
+        return reader.string("an option")
+    return reader.name("an option such as format = 'parquet'")
+
+
+def _value(reader: Reader) -> str:
+    if reader.next is not None and reader.next.token_type == TokenType.NUMBER:
+        return reader.number("a value")
+    for word in ("TRUE", "FALSE"):
+        if reader.takes(word):
+            return word.lower()
+    return reader.string("a value in single quotes")
