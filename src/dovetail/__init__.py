@@ -11,7 +11,7 @@ A tuple's way through the package, which is also its map:
 """
 
 import dovetail.sql  # noqa: F401  # first, so that the function of that name takes its place below
-from dovetail.api import Query, function, join, spark_metrics, sql, stream
+from dovetail.api import Query, function, join, share, spark_metrics, sql, stream
 from dovetail.errors import (
     BudgetError,
     DataError,
@@ -23,6 +23,7 @@ from dovetail.errors import (
 )
 from dovetail.model.order import Adaptive, adaptive
 from dovetail.model.window import rows
+from dovetail.runtime.sharing import SharedQuery
 
 __version__ = "0.1.0"
 
@@ -34,12 +35,14 @@ __all__ = [
     "PlanError",
     "Query",
     "QueryError",
+    "SharedQuery",
     "StateError",
     "StreamError",
     "adaptive",
     "function",
     "join",
     "rows",
+    "share",
     "spark_metrics",
     "sql",
     "stream",

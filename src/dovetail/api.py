@@ -26,6 +26,9 @@ from dovetail.model.order import Adaptive
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import Window, as_window
+from dovetail.plan.group_queries import Groups
+from dovetail.plan.share_queries import Member
+from dovetail.runtime.sharing import SharedQuery
 
 if TYPE_CHECKING:
     from dovetail.plan.physical import Plan
@@ -158,11 +161,35 @@ def _query(
     return Query(query)
 
 
+def share(*queries: "Query", schedule: str = "greedy") -> SharedQuery:
+    """One operator for many queries over the same streams: each gets what it would get alone, for less.
+
+    Queries without a name are called q1, q2, ... by their place. ``schedule`` says in which order arrivals look
+    through windows of different sizes: "greedy", "smallest" (window first) or "largest" (window only).
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    >>> a, b = (dv.stream(name, time="ts", schema=schema) for name in "AB")
+    >>> near = dv.join(a, b, on="A.k = B.k", select="A.k", window="1 second").named("near")
+    >>> far = dv.join(a, b, on="A.k = B.k AND A.k > 5", select="A.k", window="1 minute")
+    >>> dv.share(near, far).names
+    ('near', 'q2')
+    """
+    other = next((query for query in queries if not isinstance(query, Query)), None)
+    if other is not None or not queries:
+        what = "nothing" if other is None else f"a {type(other).__name__}"
+        raise QueryError(f"share: got {what}; give queries made with dovetail.join or dovetail.sql")
+    check_choice("schedule", schedule, ("greedy", "smallest", "largest"))
+    members = (Member(query.name or f"q{at}", query.model) for at, query in enumerate(queries, 1))
+    return SharedQuery(Groups.of(members, schedule))  # type: ignore[arg-type]  # checked above
+
+
 @dataclass(frozen=True)
 class Query:
     """A bound query, ready to run embedded or on Spark."""
 
     model: JoinQuery
+    name: str | None = None
 
     def __post_init__(self) -> None:
         self.plan  # noqa: B018  # planning finds what the options do not allow, now and not when it runs
@@ -210,7 +237,20 @@ class Query:
 
     def replace(self, **changes: Any) -> "Query":
         """The same query with some options changed."""
-        return Query(replace(self.model, **changes))
+        return Query(replace(self.model, **changes), self.name)
+
+    def named(self, name: str) -> "Query":
+        """The same query under a name, which its results carry where queries are shared.
+
+        >>> import dovetail as dv, pyarrow as pa
+        >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+        >>> a, b = (dv.stream(name, time="ts", window="1 second", schema=schema) for name in "AB")
+        >>> dv.join(a, b, on="A.k = B.k").named("pairs").name
+        'pairs'
+        """
+        if not isinstance(name, str) or not name:
+            raise QueryError(f"a query's name is a text, not {name!r}")
+        return Query(self.model, name)
 
 
 def spark_metrics(streaming_query: Any) -> list[dict[str, Any]]:

@@ -48,6 +48,10 @@ class JoinQuery:
     def names(self) -> tuple[str, ...]:
         return tuple(stream.name for stream in self.streams)
 
+    def filters_of(self, stream: str | None = None) -> tuple[Expression, ...]:
+        """The conditions on one stream alone, of this stream or of all."""
+        return tuple(condition for name, condition in self.filters if stream in (None, name))
+
     @property
     def preserved(self) -> tuple[str, ...]:
         """The streams whose unmatched rows come out."""

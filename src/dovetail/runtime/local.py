@@ -1,6 +1,6 @@
 """The embedded runtime: one engine in this process, driven by whoever calls it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from numbers import Integral
 from typing import Any
@@ -13,6 +13,7 @@ from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
 from dovetail.errors import DataError, nearest
 from dovetail.model.fingerprint import fingerprint
 from dovetail.model.order import Adaptive
+from dovetail.model.stream import Stream
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
 from dovetail.runtime.rows import as_table
@@ -33,6 +34,8 @@ class Run:
     1
     """
 
+    _adapting: Adapting | None = None
+
     def __init__(
         self,
         plan: Plan,
@@ -40,18 +43,22 @@ class Run:
         stopwatch: Stopwatch | None = None,
         block_rows: int | None = None,
     ) -> None:
-        self._schema = plan.query.schema
-        self._streams = {stream.name: stream for stream in plan.query.streams}
+        self._begin(plan.query.schema, plan.query.streams)
         self._fingerprint = fingerprint(plan.query)
-        self._closed = False
-        self._unread = False
-        self._late = pa.table({})
         self._engine = Engine(plan, stopwatch or WallStopwatch(), block_rows)
         if snapshot is not None:
             slices, header = unpack_snapshot(snapshot, self._fingerprint)
             self._engine.apply(Changes(slices, [], header))
         order = plan.query.order
-        self._adapting = Adapting(self._engine, order.alpha) if isinstance(order, Adaptive) else None
+        if isinstance(order, Adaptive):
+            self._adapting = Adapting(self._engine, order.alpha)
+
+    def _begin(self, schema: pa.Schema, streams: Sequence[Stream]) -> None:
+        self._schema = schema
+        self._streams = {stream.name: stream for stream in streams}
+        self._closed = False
+        self._unread = False
+        self._late = pa.table({})
 
     def push(self, stream_name: str, rows: Any) -> pa.Table:
         """Give the run a batch of one stream; get the results it caused."""
@@ -138,10 +145,14 @@ def _as_us(time: datetime | int) -> int:
 
 def collect(plan: Plan) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
-    missing = next((stream.name for stream in plan.query.streams if stream.data is None), None)
+    engine = Engine(plan)
+    batches = [*engine.push(tables_of(plan.query.streams)), *engine.close()]
+    return pa.Table.from_batches(batches, plan.query.schema)
+
+
+def tables_of(streams: Sequence[Stream]) -> dict[str, pa.Table | pa.RecordBatch]:
+    """The data that streams were made with."""
+    missing = next((stream.name for stream in streams if stream.data is None), None)
     if missing is not None:
         raise DataError(f"collect: stream {missing!r} has no data; give it some, or push rows to query.local()")
-    engine = Engine(plan)
-    blocks = {stream.name: as_table(stream, stream.data) for stream in plan.query.streams}
-    batches = [*engine.push(blocks), *engine.close()]
-    return pa.Table.from_batches(batches, plan.query.schema)
+    return {stream.name: as_table(stream, stream.data) for stream in streams}

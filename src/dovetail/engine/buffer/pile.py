@@ -79,6 +79,11 @@ class Pile:
         together = pa.concat_batches([rows for _, _, rows in due])
         return _sorted(together, np.concatenate([times for _, times, _ in due]))[0]
 
+    def change(self, made: Callable[[pa.RecordBatch], pa.RecordBatch]) -> None:
+        """Other columns for the rows that wait; their times stay."""
+        for chunk in self._heap:
+            chunk.rows = made(chunk.rows)
+
     def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
         """Chunks to write and chunks to delete since the last call."""
         new = {}

@@ -97,14 +97,14 @@ class RowCheck:
         """Only results whose row-windowed members are inside."""
         if not self._windowed:
             return results
-        position = self._newest_position(results)
+        position = self.newest_position(results)
         keep = np.ones(len(results), np.bool_)
         for name, windowed in self._windowed.items():
             leaves = windowed.leaves(results.ids[name])
             keep &= (leaves > results.newest) | ((leaves == results.newest) & (self._names.index(name) >= position))
         return results.where(keep)
 
-    def _newest_position(self, results: Partial) -> Ids:
+    def newest_position(self, results: Partial) -> Ids:
         """Position in the query of the newest member; among equal times the later stream is newer."""
         position = np.zeros(len(results), np.int64)
         for at, name in enumerate(self._names):

@@ -1,0 +1,58 @@
+"""The loops of routing: arrays in, arrays out, compiled once and cached on disk.
+
+A result is a point, one small number per coordinate; a query is a box, a range on some of the coordinates. The
+constraints of all queries lie one after another: those of query q are ``starts[q] .. starts[q + 1] - 1``.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+
+from numba import njit
+
+_I4, _I8 = "int32[::1]", "int64[::1]"
+_BOXES = f"int32[:, ::1], {_I4}, {_I4}, {_I4}, {_I4}"
+
+
+@njit("boolean(int32[:, ::1], int64, int32[::1], int32[::1], int32[::1], int64, int64)", cache=True, nogil=True)
+def _is_inside(points, point, coordinates, lows, highs, first, last):
+    for at in range(first, last):
+        value = points[coordinates[at], point]
+        if value < lows[at] or value > highs[at]:
+            return False
+    return True
+
+
+@njit(f"int64({_BOXES})", cache=True, nogil=True)
+def count_inside(points, starts, coordinates, lows, highs):
+    """How many pairs of a point and a box that it lies in."""
+    pairs = 0
+    for point in range(points.shape[1]):
+        for box in range(len(starts) - 1):
+            if _is_inside(points, point, coordinates, lows, highs, starts[box], starts[box + 1]):
+                pairs += 1
+    return pairs
+
+
+@njit(f"void({_BOXES}, {_I8}, {_I8})", cache=True, nogil=True)
+def list_inside(points, starts, coordinates, lows, highs, found_points, found_boxes):
+    """Those pairs, point by point."""
+    n = 0
+    for point in range(points.shape[1]):
+        for box in range(len(starts) - 1):
+            if _is_inside(points, point, coordinates, lows, highs, starts[box], starts[box + 1]):
+                found_points[n] = point
+                found_boxes[n] = box
+                n += 1
+
+
+@njit(f"void({_I8}, {_I8}, {_I8}, int64, int64, {_I8}, boolean[::1], int64, {_I8})", cache=True, nogil=True)
+def ranks_in_key(ids, newest, times, base, end, follower, ties_count, most, ranks):
+    """How many later tuples of its key each tuple has up to a time (at it only where ties count); at most ``most``."""
+    for at in range(len(ids)):
+        rank, following = 0, follower[ids[at] - base]
+        while rank < most and base <= following < end:
+            time = times[following - base]
+            if time > newest[at] or (time == newest[at] and not ties_count[at]):
+                break
+            rank += 1
+            following = follower[following - base]
+        ranks[at] = rank

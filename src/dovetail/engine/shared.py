@@ -1,0 +1,151 @@
+"""One engine for many queries: the join of their union, and an exit that routes results to queries.
+
+    push      the engine's own path, over the largest windows; then: route -> hold -> rows named by their query
+    changed   the same state under another set of queries
+
+Every tuple is stored with the ``epoch`` in which it arrived: how often the set of queries had changed by then. State
+written by one set of queries can be taken over by another: columns that were not stored are NULL in old
+tuples, and who needs them looks at new tuples only.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.engine.buffer.slices import Changes, SliceKey
+from dovetail.engine.combine.partial import Partial
+from dovetail.engine.deliver.ages import Ages
+from dovetail.engine.deliver.project import Projection
+from dovetail.engine.deliver.route import EPOCH, Router, inner_schema
+from dovetail.engine.deliver.shared_hold import SharedHold
+from dovetail.engine.engine import Engine, Rows, Stopwatch
+from dovetail.engine.subscriptions import Progress, Subscriptions
+from dovetail.model.expression import Column
+from dovetail.model.query import Output
+from dovetail.plan.physical import Plan
+from dovetail.plan.share_queries import SharedPlan
+
+
+class SharedExit(Projection):
+    """Verifies like any exit, then routes."""
+
+    router: Router
+
+    def rows(self, results: Partial) -> Rows:
+        return self.router.rows(results)
+
+
+class SharedEngine(Engine):
+    """The operator of a group of queries; its rows are ``query``, ``result_time``, then the columns of all."""
+
+    _hold: SharedHold
+    _exit: SharedExit
+
+    def __init__(self, shared: SharedPlan, stopwatch: Stopwatch | None = None, block_rows: int | None = None) -> None:
+        super().__init__(_with_epochs(shared.plan), stopwatch, block_rows)
+        self.shared = shared
+        self.subscriptions = Subscriptions.of(shared)
+        self._hold = SharedHold(shared, self.subscriptions.places)
+        others = [section for section in self._sections if section.section != self._hold.pile.section]
+        self._sections = [*others, self._hold.pile]
+        self._exit = SharedExit(self.plan, self._windows)
+        self._renew_router()
+
+    def _renew_router(self) -> None:
+        ages = Ages(self.plan.query, self._windows, self._rows, self._row_check)
+        told = self.subscriptions
+        self._exit.router = Router(self.shared, told.places, told.certain, self._windows, ages)
+        self._hold.renew(self.shared, self.subscriptions.places)
+
+    def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch], newest: Mapping[str, int] | None = None) -> Rows:
+        """One batch, as of any engine."""
+        return super().push({name: self._with_epoch(rows) for name, rows in blocks.items()}, newest)
+
+    def _with_epoch(self, rows: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
+        return rows.append_column(EPOCH, pa.repeat(pa.scalar(self.subscriptions.epoch, pa.int32()), rows.num_rows))
+
+    def changed(self, shared: SharedPlan) -> "SharedEngine":
+        """An engine for other queries that goes on from here; this one itself if what is stored stays the same."""
+        if shared.plan.query == self.shared.plan.query:
+            self.shared = shared
+            self._hold.pile.change(lambda rows: _fit(rows, inner_schema(shared)))
+            self.subscriptions = self.subscriptions.changed(shared, self._progress())
+            self._renew_router()
+            return self
+        other = SharedEngine(shared, self._stopwatch, self._block_rows)
+        slices, header = self.state()
+        other.apply(Changes(slices, [], header))
+        return other
+
+    def apply(self, changes: Changes) -> None:
+        """Take over the state of this group, whoever its queries were."""
+        header = json.loads(changes.header)
+        before = Subscriptions.from_state(header["shared"])
+        self._watermarks.restore(header["watermarks"])
+        self._latest = header["latest"]
+        self.subscriptions = before if before.fit(self.shared) else before.changed(self.shared, self._progress())
+        self._renew_router()
+        super().apply(Changes(self._fitted(changes.new), changes.gone, changes.header))
+
+    def _progress(self) -> Progress:
+        return Progress(self._latest, {name: self._watermarks.others(name) for name in self._windows})
+
+    def _fitted(self, slices: Mapping[SliceKey, pa.RecordBatch]) -> dict[SliceKey, pa.RecordBatch]:
+        """Slices with the columns of today: what they lack is NULL, what nobody reads any more goes."""
+        fitted = {}
+        for (section, number), rows in slices.items():
+            kind, _, name = section.partition("/")
+            schema = inner_schema(self.shared) if kind == "held" else self._stored_schema(name)
+            fitted[section, number] = _fit(rows, schema)
+        return fitted
+
+    def _stored_schema(self, stream: str) -> pa.Schema:
+        declared = self.plan.query.stream(stream).schema
+        return pa.schema([declared.field(name) for name in self.plan.storage[stream].columns])
+
+    def _header(self) -> bytes:
+        own = {"shared": self.subscriptions.state(), "delivered": self._hold.delivered}
+        return json.dumps(json.loads(super()._header()) | own).encode()
+
+    def _restore(self, header: Mapping[str, Any]) -> None:
+        super()._restore(header)
+        self._hold.delivered = Counter(header["delivered"])
+
+    def metrics(self) -> dict[str, Any]:
+        """Counters and sizes so far; of each query the rows it got, those that wait, and from when it is complete."""
+        waiting = self._hold.waiting()
+        queries = {
+            each.name: {
+                "results": self._hold.delivered[each.name],
+                "held": waiting[each.name],
+                "complete_from": each.complete_from,
+            }
+            for each in self.subscriptions.places
+        }
+        return super().metrics() | {"queries": queries}
+
+
+def _fit(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    columns = dict(zip(rows.schema.names, rows.columns, strict=True))
+    arrays = [
+        columns[field.name] if field.name in columns and columns[field.name].type == field.type
+        else pa.nulls(rows.num_rows, field.type)
+        for field in schema
+    ]  # fmt: skip
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _with_epochs(plan: Plan) -> Plan:
+    """The plan with one more stored column per stream."""
+    query = plan.query
+    epoch = pa.field(EPOCH, pa.int32())
+    streams = tuple(replace(stream, schema=stream.schema.append(epoch)) for stream in query.streams)
+    select = tuple(Output(f"{name}.{EPOCH}", Column(name, EPOCH, pa.int32())) for name in query.names)
+    storage = {
+        name: replace(each, columns=tuple(dict.fromkeys([*each.columns, EPOCH]))) for name, each in plan.storage.items()
+    }
+    return replace(plan, query=replace(query, streams=streams, select=(*query.select, *select)), storage=storage)

@@ -1,0 +1,127 @@
+"""Which queries are one operator: the union of queries over the same streams with the same join predicate.
+
+    q1   A, B within 1 s     A.k = B.k AND A.v > 10     select A.k          \\   union: within 60 s, A.k = B.k,
+    q2   A, B within 60 s    A.k = B.k                  select A.k, B.v     /   every column that one of them reads
+
+The union has each stream's largest window. Conditions on one stream that all queries have stay below
+the join; the others are pulled above it, to the routing of results to queries. A query's windows, its own
+conditions, its select list and its order are applied there, so that its output is what it would be alone.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Literal
+
+import pyarrow as pa
+
+from dovetail.errors import QueryError
+from dovetail.model.expression import Column, Expression, columns_of
+from dovetail.model.fingerprint import fingerprint
+from dovetail.model.predicate import Equality, Predicate
+from dovetail.model.query import JoinQuery, Output
+from dovetail.model.window import RowWindow, TimeWindow, Window
+from dovetail.plan.physical import Plan
+from dovetail.plan.plan_query import plan_query
+
+ScheduleName = Literal["greedy", "smallest", "largest"]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A query of a group, under the name its results carry."""
+
+    name: str
+    query: JoinQuery
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for members that can go on from each other's place in a group."""
+        return fingerprint(self.query)
+
+
+@dataclass(frozen=True)
+class SharedPlan:
+    """One operator for some queries: the plan of their union, and the columns that all results together have."""
+
+    plan: Plan
+    members: tuple[Member, ...]
+    schema: pa.Schema
+    schedule: ScheduleName = "greedy"
+    group: str = ""
+
+
+def share_plan(
+    members: Sequence[Member], schema: pa.Schema | None = None, schedule: ScheduleName = "greedy", group: str = ""
+) -> SharedPlan:
+    """The plan of compatible queries as one operator."""
+    plan = plan_query(union_query([member.query for member in members]))
+    return SharedPlan(plan, tuple(members), schema or shared_schema(members), schedule, group)
+
+
+def union_query(queries: Sequence[JoinQuery]) -> JoinQuery:
+    """The query whose results are those of all of them, before their own windows and conditions."""
+    first = queries[0]
+    streams = tuple(
+        replace(stream, window=_largest([query.stream(stream.name).window for query in queries]))
+        for stream in first.streams
+    )
+    shared = [part for part in first.filters if all(part in query.filters for query in queries)]
+    read = dict.fromkeys(column for query in queries for column in _read_by(query, shared))
+    select = tuple(Output(str(column), column) for column in read)
+    order = "hold" if any(query.order != "none" for query in queries) else "none"
+    return replace(first, streams=streams, filters=tuple(shared), select=select, order=order)
+
+
+def _read_by(query: JoinQuery, shared: Sequence[tuple[str, Expression]]) -> Iterable[Column]:
+    for output in query.select:
+        yield from columns_of(output.expression)
+    for part in query.filters:
+        if part not in shared:
+            yield from columns_of(part[1])
+
+
+def _largest(windows: Sequence[Window | None]) -> Window:
+    """The largest of windows of one kind."""
+    return max((window for window in windows if window is not None), key=window_size)
+
+
+def window_size(window: Window | None) -> int:
+    """Microseconds, or rows."""
+    if isinstance(window, TimeWindow):
+        return window.length_us
+    assert window is not None, "every stream of a query has a window"
+    return window.count
+
+
+def signature(query: JoinQuery) -> str:
+    """The same for queries that can be one operator: everything but windows' sizes, conditions, columns and order."""
+    parts: list[object] = [query.how, query.late, query.algorithm, query.plan, query.budget, query.partitions]
+    for stream in query.streams:
+        kind = stream.window.per if isinstance(stream.window, RowWindow) else "time"
+        fields = [(field.name, str(field.type)) for field in stream.schema]
+        parts.append((stream.name, fields, stream.time, kind, stream.delay_us, stream.idle_us))
+    parts += sorted(_predicate_text(predicate) for predicate in query.predicates)
+    return sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _predicate_text(predicate: Predicate) -> str:
+    if isinstance(predicate, Equality):
+        return " = ".join(sorted([str(predicate.left), str(predicate.right)]))
+    return str(predicate)
+
+
+def shared_schema(members: Sequence[Member]) -> pa.Schema:
+    """``query``, ``result_time``, then every column that some query selects; NULL in the rows of the others."""
+    fields: dict[str, tuple[pa.Field, str]] = {}
+    for member in members:
+        for field in member.query.schema:
+            known, first = fields.setdefault(field.name, (field, member.name))
+            if known.type != field.type:
+                raise QueryError(
+                    f"share: column {field.name!r} is {known.type} in query {first!r} and {field.type} in query "
+                    f"{member.name!r}; rename one with AS"
+                )
+            if field.name == "query":
+                raise QueryError(f"share: query {member.name!r} selects a column 'query', which is taken; use AS")
+    return pa.schema([pa.field("query", pa.string()), *(field for field, _ in fields.values())])

@@ -1,0 +1,159 @@
+"""Some operators side by side, driven as if they were one: every batch goes to each that has its stream.
+
+When the set of queries changes, an operator that keeps some of its queries goes on from its state, one that
+has none left goes, and a new one starts with the progress that the others have made: what is late for them
+is late for it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.engine.buffer.slices import Changes, SliceKey
+from dovetail.engine.deliver.route import EPOCH
+from dovetail.engine.engine import Rows, Stopwatch
+from dovetail.engine.shared import SharedEngine
+from dovetail.errors import StateError
+from dovetail.plan.group_queries import Groups
+
+State = tuple[dict[SliceKey, pa.RecordBatch], bytes]
+
+
+class Operators:
+    """The engines of some groups of queries, by group."""
+
+    def __init__(self, groups: Groups, stopwatch: Stopwatch | None = None, block_rows: int | None = None) -> None:
+        self._stopwatch = stopwatch
+        self._block_rows = block_rows
+        self.engines = {place: self._new(plan) for place, plan in groups.plans.items()}
+        self._progress: dict[str, dict[str, Any]] = {}
+
+    def _new(self, plan: Any) -> SharedEngine:
+        return SharedEngine(plan, self._stopwatch, self._block_rows)
+
+    def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch]) -> Rows:
+        """One batch; rows that do not fit are found before any operator has changed."""
+        asked = [
+            engine.push({name: rows for name, rows in blocks.items() if name in engine.plan.query.names})
+            for engine in self._with(*blocks)
+        ]
+        return chain.from_iterable(asked)
+
+    def advance(self, name: str, time_us: int) -> Rows:
+        return chain.from_iterable(engine.advance(name, time_us) for engine in self._with(name))
+
+    def tick(self, now_us: int) -> Rows:
+        return chain.from_iterable(engine.tick(now_us) for engine in self.engines.values())
+
+    def close(self) -> Rows:
+        return chain.from_iterable(engine.close() for engine in self.engines.values())
+
+    def _with(self, *streams: str) -> Iterator[SharedEngine]:
+        for engine in self.engines.values():
+            if any(name in engine.plan.query.names for name in streams):
+                yield engine
+
+    def change(self, groups: Groups) -> None:
+        """Other queries from now on."""
+        self._remember()
+        engines = {}
+        for place, plan in groups.plans.items():
+            if place in self.engines:
+                engines[place] = self.engines[place].changed(plan)
+            else:
+                engines[place] = self._started_late(self._new(plan))
+        self.engines = engines
+
+    def _remember(self) -> None:
+        """How far each stream has come."""
+        for engine in self.engines.values():
+            state = engine._watermarks.state()
+            for name in state["watermarks"]:
+                self._progress[name] = {
+                    "watermark": state["watermarks"][name],
+                    "heard": state["heard"][name],
+                    "spoke": name in state["spoke"],
+                }
+
+    def _started_late(self, engine: SharedEngine) -> SharedEngine:
+        known = {name: self._progress[name] for name in engine.plan.query.names if name in self._progress}
+        state = engine._watermarks.state()
+        spoke = {name for name in state["spoke"] if name not in known or known[name]["spoke"]}
+        engine._watermarks.restore(
+            {
+                "watermarks": state["watermarks"] | {name: each["watermark"] for name, each in known.items()},
+                "heard": state["heard"] | {name: each["heard"] for name, each in known.items()},
+                "spoke": spoke,
+            }
+        )
+        return engine
+
+    def metrics(self) -> dict[str, Any]:
+        """Of each operator, under its group; and of each query."""
+        found = {place: engine.metrics() for place, engine in self.engines.items()}
+        queries = {name: each for metrics in found.values() for name, each in metrics.pop("queries").items()}
+        return {"queries": queries, "operators": found}
+
+    def state(self) -> State:
+        """The slices of all, their sections marked with their group."""
+        self._remember()
+        slices: dict[SliceKey, pa.RecordBatch] = {}
+        headers = {}
+        for place, engine in self.engines.items():
+            own, header = engine.state()
+            slices |= {(f"{place}|{section}", number): rows for (section, number), rows in own.items()}
+            headers[place] = header.decode()
+        return slices, json.dumps({"operators": headers, "progress": self._progress}).encode()
+
+    def restore(self, slices: Mapping[SliceKey, pa.RecordBatch], header: bytes) -> None:
+        """Go on from a state, with these queries instead of those that wrote it."""
+        written = json.loads(header)
+        if not written["operators"].keys() & self.engines.keys():
+            raise StateError(
+                "this snapshot belongs to other queries: no group has the streams and predicate of these. "
+                "Resume with queries over the same streams, or start without a snapshot."
+            )
+        self._progress = written["progress"]
+        for place, engine in self.engines.items():
+            if place in written["operators"]:
+                own = {
+                    (section.removeprefix(f"{place}|"), number): rows
+                    for (section, number), rows in slices.items()
+                    if section.startswith(f"{place}|")
+                }
+                engine.apply(Changes(own, [], written["operators"][place].encode()))
+            else:
+                self._started_late(engine)
+
+    def diverted(self) -> pa.Table:
+        """Rows that did not come in since the last call; each stream's from one operator that has it."""
+        told: set[str] = set()
+        tables = []
+        for engine in self.engines.values():
+            rows = _without_epochs(engine.diverted.take())
+            ours = [name not in told for name in rows["stream"].to_pylist()]
+            tables.append(rows.filter(pa.array(ours, pa.bool_())))
+            if engine.plan.query.late == "divert":
+                told |= set(engine.plan.query.names)
+        return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+
+
+def written_places(header: bytes) -> dict[str, str]:
+    """In which group each query was when a state was written."""
+    operators = json.loads(header)["operators"]
+    shared = {place: json.loads(own)["shared"] for place, own in operators.items()}
+    return {each["name"]: place for place, own in shared.items() for each in own["places"]}
+
+
+def _without_epochs(rows: pa.Table) -> pa.Table:
+    for at, field in enumerate(rows.schema):
+        if pa.types.is_struct(field.type):
+            kept = [part for part in field.type if part.name != EPOCH]
+            column = rows.column(at).combine_chunks()
+            parts = [column.field(part.name) for part in kept]
+            bare = pa.StructArray.from_arrays(parts, fields=kept, mask=column.is_null())
+            rows = rows.set_column(at, pa.field(field.name, bare.type), bare)
+    return rows

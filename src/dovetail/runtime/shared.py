@@ -1,0 +1,105 @@
+"""Many queries in this process, over streams that are pushed once."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.engine.engine import Stopwatch
+from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
+from dovetail.plan.group_queries import Groups
+from dovetail.plan.share_queries import Member
+from dovetail.runtime.adapting import WallStopwatch
+from dovetail.runtime.local import Run, tables_of
+from dovetail.runtime.operators import Operators, written_places
+
+_FINGERPRINT = "shared"
+
+
+class SharedRun(Run):
+    """A run of many queries: results carry ``query``, and queries come and go.
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    >>> a, b = (dv.stream(name, time="ts", schema=schema) for name in "AB")
+    >>> close = dv.join(a, b, on="A.k = B.k", select="A.k", window="1 second").named("close")
+    >>> far = dv.join(a, b, on="A.k = B.k", select="A.k", window="1 minute").named("far")
+    >>> run = dv.share(close, far).local()
+    >>> run.push("A", [{"ts": 0, "k": 1}]).num_rows
+    0
+    >>> run.push("B", [{"ts": 500_000, "k": 1}, {"ts": 5_000_000, "k": 1}])["query"].to_pylist()
+    ['close', 'far', 'far']
+    >>> run.remove("far")
+    >>> run.push("A", [{"ts": 5_500_000, "k": 1}])["query"].to_pylist()
+    ['close']
+    """
+
+    def __init__(
+        self,
+        groups: Groups,
+        snapshot: bytes | None = None,
+        stopwatch: Stopwatch | None = None,
+        block_rows: int | None = None,
+    ) -> None:
+        if snapshot is not None:
+            slices, header = unpack_snapshot(snapshot, _FINGERPRINT)
+            groups = _as_written(groups, written_places(header))
+        self._begin(groups.schema, groups.streams)
+        self._groups = groups
+        self._engine: Any = Operators(groups, stopwatch or WallStopwatch(), block_rows)
+        if snapshot is not None:
+            self._engine.restore(slices, header)
+
+    def add(self, query: Any) -> str:
+        """Take in another query; returns the name its results carry.
+
+        It sees the results whose last-arriving member comes from now on; ``metrics()`` says from which time on it
+        misses nothing (``complete_from``).
+        """
+        self._open("add")
+        name = query.name or _unused([member.name for member in self._groups.members])
+        self._change(self._groups.adding(Member(name, query.model)))
+        return name
+
+    def remove(self, name: str) -> None:
+        """Stop a query at once; the others do not notice."""
+        self._open("remove")
+        self._change(self._groups.removing(name))
+
+    def _change(self, groups: Groups) -> None:
+        self._engine.change(groups)
+        self._groups = groups
+        self._schema = groups.schema
+        self._streams |= {stream.name: stream for stream in groups.streams}
+
+    def snapshot(self) -> bytes:
+        """Everything needed to go on later with ``shared.local(snapshot=...)``, with these queries or others."""
+        self._whole("snapshot")
+        slices, header = self._engine.state()
+        return pack_snapshot(_FINGERPRINT, header, slices)
+
+    @property
+    def late(self) -> pa.Table:
+        """The rows diverted so far (``late="divert"``): stream, reason, how late, the row."""
+        fresh = self._engine.diverted()
+        known = [table for table in (self._late, fresh) if table.num_columns]
+        self._late = pa.concat_tables(known, promote_options="default") if known else fresh
+        return self._late
+
+
+def _as_written(groups: Groups, places: dict[str, str]) -> Groups:
+    """The same queries, each in the group that it was in."""
+    kept = Groups(schedule=groups.schedule)
+    for member in groups.members:
+        kept = kept.adding(member, places.get(member.name))
+    return kept
+
+
+def _unused(names: list[str]) -> str:
+    return next(name for number in range(1, len(names) + 2) if (name := f"q{number}") not in names)
+
+
+def collect_shared(groups: Groups) -> pa.Table:
+    """Run finite inputs to the end, in order of event time."""
+    engine = Operators(groups)
+    batches = [*engine.push(tables_of(groups.streams)), *engine.close()]
+    return pa.Table.from_batches(batches, groups.schema)
