@@ -8,6 +8,7 @@ import dovetail as dv
 from dovetail.testing import Script, assert_same_rows, oracle, ordered, play, play_event
 from tests.properties.queries import Draw, RandomQuery, queries
 from tests.properties.scripts import one_by_one, recut, scripts
+from tests.properties.test_outer import outer_queries
 
 AGGREGATES = (
     "COUNT(*) AS n{at}",
@@ -90,6 +91,20 @@ def test_kept_late_rows_change_only_what_is_still_to_come(data: st.DataObject) -
     outcome = oracle(query.model, script)
     if outcome.exact:
         assert_same_rows(rows, outcome.rows)
+
+
+@given(st.data())
+def test_aggregates_of_outer_semi_and_anti_joins(data: st.DataObject) -> None:
+    """An unmatched row counts at the one moment at which it leaves its window."""
+    drawn = data.draw(outer_queries())
+    items = ", ".join(f"COUNT(A.{column}) AS {column}" for column in "isx") + ", COUNT(*) AS n, MAX(A.x) AS m"
+    both = drawn.how not in ("semi", "anti")
+    order = data.draw(st.sampled_from(["none", "sync", "hold"]))
+    query = drawn.build(select=items + ", SUM(B.x) AS b" if both else items, order=order)
+    script = data.draw(scripts(drawn))
+    rows = play(query.local(), script)
+    assert ordered(rows)
+    assert_same_rows(rows, oracle(query.model, script).rows)
 
 
 def paused(query: dv.Query, script: Script, pauses: set[int]) -> pa.Table:
