@@ -43,6 +43,11 @@ QUERIES = {
         partitions=8,
     ),
     "composite": join("AB", "A.k = B.k AND A.s = B.s AND A.ts <= B.ts", select="A.x, B.x AS y", how="full"),
+    "aggregates": join("AB", "A.k = B.k", select="COUNT(*) AS n, AVG(B.x) AS mean"),
+    "groups": dv.sql(
+        "SELECT A.k, A.s, COUNT(DISTINCT B.j) AS n FROM A, B WHERE A.k = B.k GROUP BY A.k, A.s",
+        *(dv.stream(name, time="ts", window="10 minutes", schema=SCHEMA) for name in "AB"),
+    ),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import dovetail as dv
 from dovetail.model.query import JoinQuery
-from dovetail.sql import bind_condition, bind_select
+from dovetail.sql import bind_condition, bind_list
 from dovetail.testing import Scenario, assert_same_rows, load_scenario, oracle, ordered, play
 
 SCENARIOS = {path.stem: load_scenario(path) for path in sorted(Path(__file__).parent.glob("*.md"))}
@@ -22,8 +22,9 @@ def query(scenario: Scenario, **changes: Any) -> dv.Query:
 def bound(scenario: Scenario) -> JoinQuery:
     options: dict[str, Any] = dict(scenario.options)
     condition = bind_condition(options.pop("on"), scenario.streams, {})
-    select = bind_select(options.pop("select", None), scenario.streams, {})
-    return JoinQuery(scenario.streams, condition.predicates, condition.filters, select, **options)
+    chosen = bind_list(options.pop("select", None), scenario.streams, {})
+    options["aggregation"] = chosen.aggregation
+    return JoinQuery(scenario.streams, condition.predicates, condition.filters, chosen.outputs, **options)
 
 
 @EACH
