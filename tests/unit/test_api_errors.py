@@ -91,8 +91,8 @@ QUERIES: dict[str, Callable[[], Any]] = {
 }
 
 PLANS: dict[str, Callable[[], Any]] = {
-    "algorithm: stream 'T' cannot be stored as 'hash': no equality ties it to another stream. Try 'scan', or "
-    "'sorted' if it has a band predicate.": lambda: join(on="T.value < H.value", algorithm="hash"),
+    "algorithm: stream 'T' cannot be stored as 'hash': no equality and no band with two ends ties it to another "
+    "stream. Try 'scan', or 'sorted' if a comparison does.": lambda: join(on="T.value < H.value", algorithm="hash"),
     "algorithm: stream 'H' cannot be stored as 'sorted': no equality or band predicate ties it to another stream. Try "
     "'scan'.": lambda: join(on="T.location <> H.location", algorithm={"H": "sorted"}),
     "stream 'T' has a window of 3 rows per key, but no equality ties it to another stream, so it has no key. Use "

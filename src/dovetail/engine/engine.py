@@ -25,9 +25,9 @@ import pyarrow as pa
 
 from dovetail.engine.admit.block import Block, interleave
 from dovetail.engine.admit.diverted import Diverted
-from dovetail.engine.admit.door import Columns, Door
+from dovetail.engine.admit.door import Door, Read
 from dovetail.engine.admit.gate import Gate
-from dovetail.engine.admit.watermarks import BEFORE_ALL, Watermarks
+from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL, Watermarks
 from dovetail.engine.buffer.slices import SliceLog
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Partial
@@ -91,6 +91,8 @@ class Engine(Persistent):
         self._hold = Sliding(query) if query.aggregation else Hold(query)
         self._unmatched: dict[str, Unmatched] = preserved_streams(query, self._windows, self._widths, self._rows)
         self._semi = Semi(query.names[0], self._windows[query.names[0]]) if query.how == "semi" else None
+        # whether anything comes out later than it is found: held for its order, or as an unmatched row
+        self._gives_later = query.order != "none" or query.how != "inner" or query.aggregation is not None
         self._latest = BEFORE_ALL
         self._counts: Counter[str] = Counter()
         logs = [SliceLog(name, window, self._doors[name].stored) for name, window in self._windows.items()]
@@ -105,15 +107,15 @@ class Engine(Persistent):
         """
         return self._push({name: self._doors[name].read(rows) for name, rows in blocks.items()}, newest)
 
-    def _push(self, blocks: Mapping[str, Columns], newest: Mapping[str, int] | None) -> Rows:
+    def _push(self, blocks: Mapping[str, Read], newest: Mapping[str, int] | None) -> Rows:
         largest = dict(newest or {})
         for name, rows in blocks.items():
-            door = self._doors[name]
+            door, before = self._doors[name], self._doors[name].counts["rows"]
             columns, times, seen = door.admit(rows, self._watermarks[name])
             self._latest = max(self._latest, door.latest)
             if len(times):
                 self._gate.add(name, columns, times)
-            if len(rows[self.plan.query.stream(name).time]):
+            if door.counts["rows"] > before:
                 self._watermarks.heard(name)
             if seen is not None:
                 largest[name] = max(seen, largest.get(name, seen))
@@ -155,8 +157,9 @@ class Engine(Persistent):
         if blocks:
             for name in self._rows.keys() & blocks.keys():
                 self._store_ahead(name, blocks[name])
-            # release first what these tuples cannot change any more: it need not wait for their probes
-            yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
+            if self._gives_later:
+                # release first what these tuples cannot change any more: it need not wait for their probes
+                yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
             for name, block, pending in interleave(blocks, self._block_rows):
                 yield from self._timed(name, block)
                 if pending:
@@ -210,17 +213,17 @@ class Engine(Persistent):
 
     def _settle(self, pending: Mapping[str, int]) -> Rows:
         """Give out and forget what no tuple still to come can reach; ``pending``: the next tuple of this batch."""
-        reach = {
-            name: min(self._watermarks[name], pending.get(name, self._watermarks[name]), self._gate.earliest(name))
-            for name in self._windows
-        }
-        limit = min(reach.values())
+        marks, gate = self._watermarks, self._gate
+        reach = {name: min(marks[name], pending.get(name, AFTER_ALL), gate.earliest(name)) for name in self._windows}
+        limit, second = sorted(reach.values())[:2]
         for name, window in self._windows.items():
-            others = min(time for other, time in reach.items() if other != name)
+            others = second if reach[name] == limit else limit
             if len(window):
-                yield from self._leave(name, others, limit)
+                if self._gives_later:
+                    yield from self._leave(name, others, limit)
                 self._forget(name, others)
-        yield from self._hold.release(limit)
+        if self._gives_later:
+            yield from self._hold.release(limit)
 
     def _leave(self, name: str, others: int, limit: int) -> Rows:
         """Rows of a stream that come out on their own, before they are forgotten."""

@@ -13,6 +13,7 @@ from dovetail.model.predicate import Band, Equality, Predicate, predicate_stream
 from dovetail.model.query import Algorithm, JoinQuery
 
 _NARROWEST = 1e-300
+_ROUNDING = 1e-14  # of the ends of a band: cells much narrower than what they are rounded by would be too many
 
 ALGORITHMS = ("hash", "scan", "sorted")
 
@@ -48,4 +49,6 @@ def cell_width(band: Band) -> float | None:
         return None
     whole = isinstance(band.low, int) and isinstance(band.high, int)
     width = float(band.high) - float(band.low) + whole
-    return width if _NARROWEST <= width < math.inf else None
+    if not _NARROWEST <= width < math.inf:
+        return None
+    return max(width, _ROUNDING * max(abs(band.low), abs(band.high)))

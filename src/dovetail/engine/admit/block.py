@@ -18,12 +18,16 @@ ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Block:
-    """Columns, event times in microseconds (never falling), attributes, and which tuples can match (None: all)."""
+    """Columns, event times in microseconds, attributes, and which tuples can match (None: all).
+
+    Times never fall, unless the block was stored before and comes back.
+    """
 
     columns: Mapping[str, pa.Array]
     times: Times
     attributes: Mapping[Attribute, Array]
     eligible: npt.NDArray[np.bool_] | None = None
+    in_order: bool = True
 
     def __len__(self) -> int:
         return len(self.times)
@@ -37,6 +41,7 @@ class Block:
             self.times[start:stop],
             {attribute: values[start:stop] for attribute, values in self.attributes.items()},
             None if self.eligible is None else self.eligible[start:stop],
+            self.in_order,
         )
 
 

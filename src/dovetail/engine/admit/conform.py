@@ -1,6 +1,7 @@
 """Rows as they come, made into exactly the columns and types their stream promised."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -49,15 +50,36 @@ def _typed(stream: Stream, name: str, array: pa.Array) -> pa.Array:
         ) from error
 
 
-def check_range(stream: Stream, times: pa.Array) -> None:
-    """Times near the ends of 64 bits, such as "infinity", leave no room to add a window."""
-    known = times if not times.null_count else times.drop_null()
-    ends = inspect_times(values_of(known).view(np.int64))[:2] if len(known) else ()
-    farthest = _FARTHEST_US // _US_PER_UNIT.get(times.type.unit, 1)
+@dataclass(frozen=True)
+class Clock:
+    """The event times of some rows, those without one left out, and what one look at them tells."""
+
+    times: npt.NDArray[np.int64]
+    smallest: int = 0
+    largest: int = 0
+    behind: int = 0  # how far the worst row lies behind an earlier one
+
+
+def read_clock(stream: Stream, column: pa.Array) -> Clock:
+    """Event times in microseconds; near the ends of 64 bits, such as "infinity", they leave no room for a window."""
+    known = column if not column.null_count else column.drop_null()
+    if not len(known):
+        return Clock(np.empty(0, np.int64))
+    unit = column.type.unit
+    times = times_us(known)
+    found = Clock(times, *inspect_times(times))
+    if unit in _US_PER_UNIT:  # multiplied already: too large a time has overflowed
+        _check_range(stream, unit, *inspect_times(values_of(known).view(np.int64))[:2])
+    _check_range(stream, "us", found.smallest, found.largest)
+    return found
+
+
+def _check_range(stream: Stream, unit: str, *ends: int) -> None:
+    farthest = _FARTHEST_US // _US_PER_UNIT.get(unit, 1)
     bad = next((end for end in ends if abs(end) > farthest), None)
-    if bad is not None and times.type.unit != "ns":
+    if bad is not None:
         raise DataError(
-            f"column {stream.time!r} pushed to stream {stream.name!r} holds the time {bad} {times.type.unit}; "
+            f"column {stream.time!r} pushed to stream {stream.name!r} holds the time {bad} {unit}; "
             "times lie within 36,000 years of 1970. Replace it by NULL, which is counted and left out."
         )
 

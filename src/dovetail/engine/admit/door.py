@@ -10,19 +10,19 @@ A late row is never kept in a row window: it would change counts that results ha
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.block import Block
-from dovetail.engine.admit.conform import check_range, conform, times_us, without_null_times
+from dovetail.engine.admit.conform import Clock, conform, read_clock, times_us, without_null_times
 from dovetail.engine.admit.derive import both, derive
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.watermarks import BEFORE_ALL
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.check import true_rows
-from dovetail.engine.combine.kernels import inspect_times
 from dovetail.engine.evaluate import compile_expression
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
@@ -31,6 +31,7 @@ from dovetail.model.window import RowWindow
 Flags = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
 Columns = dict[str, pa.Array]
+Read = tuple[Columns, Clock]
 
 
 class Door:
@@ -45,29 +46,27 @@ class Door:
         self.counts: Counter[str] = Counter()
         self.latest = BEFORE_ALL
 
-    def read(self, rows: pa.Table | pa.RecordBatch) -> Columns:
+    def read(self, rows: pa.Table | pa.RecordBatch) -> Read:
         """The rows as the stream promised them; DataError if they are not, and then nothing has happened."""
         columns = conform(self._stream, rows, self._window.storage.columns)
-        check_range(self._stream, columns[self._stream.time])
-        return columns
+        return columns, read_clock(self._stream, columns[self._stream.time])
 
-    def admit(self, columns: Columns, watermark: int) -> tuple[Columns, Times, int | None]:
+    def admit(self, read: Read, watermark: int) -> tuple[Columns, Times, int | None]:
         """Columns and times of the rows that come in, in order, and the largest time seen (None: no time at all)."""
+        columns, clock = read
         self.counts["rows"] += len(columns[self._stream.time])
-        columns = self._with_times(columns)
-        times = times_us(columns[self._stream.time])
+        columns, times = self._with_times(columns), clock.times
         if not len(times):
             return columns, times, None
-        smallest, largest, behind = inspect_times(times)
-        if smallest < watermark:
+        if clock.smallest < watermark:
             columns, times = self._late_out(columns, times, watermark)
         if len(times):
-            self.latest = max(self.latest, largest)
+            self.latest = max(self.latest, clock.largest)
         if not self._window.storage.keeps_all:
             columns, times = self._filtered(columns, times)
-        if behind:
+        if clock.behind:
             columns, times = _in_order(columns, times)
-        return columns, times, largest
+        return columns, times, clock.largest
 
     def prepare(self, columns: Columns, times: Times) -> Block:
         """The admitted rows with their numbers."""
@@ -88,7 +87,7 @@ class Door:
     def stored(self, rows: pa.RecordBatch) -> Block:
         """Rows that came in before, read back from the state."""
         columns = conform(self._stream, rows, self._window.storage.columns)
-        return self.prepare(columns, times_us(columns[self._stream.time]))
+        return replace(self.prepare(columns, times_us(columns[self._stream.time])), in_order=False)
 
     def times_of(self, rows: pa.RecordBatch) -> Times:
         """Event times of rows that came in before."""

@@ -92,8 +92,12 @@ def values_of(array: pa.Array) -> npt.NDArray[Any]:
     """The values of a fixed-width Arrow array as NumPy, without copying where possible."""
     found = layout(array.type)
     assert found is not None, f"{array.type} has no fixed width"
-    dtype, width = found
-    if pa.types.is_boolean(array.type):
+    return bare_values(array, pa.types.is_boolean(array.type), *found)
+
+
+def bare_values(array: pa.Array, boolean: bool, dtype: np.dtype, width: int) -> npt.NDArray[Any]:
+    """The same for whoever knows the layout."""
+    if boolean:
         return bits(array.buffers()[1], array.offset, len(array))
     buffer = array.buffers()[1]
     if buffer is None or len(array) == 0:
@@ -168,7 +172,8 @@ class FixedColumn:
         found = layout(type_)
         assert found is not None, f"{type_} has no fixed width"
         self.type = type_
-        self._width = found[1]
+        self._dtype, self._width = found
+        self._is_boolean = pa.types.is_boolean(type_)
         self.data: npt.NDArray[Any] = np.empty(0 if found[1] == 1 else (0, found[1]), found[0])
         self._validity = _Validity()
 
@@ -177,7 +182,7 @@ class FixedColumn:
         return self.data.nbytes + (0 if self._validity.flags is None else self._validity.flags.nbytes)
 
     def append(self, array: pa.Array, at: int) -> None:
-        self.data[at : at + len(array)] = values_of(array)
+        self.data[at : at + len(array)] = bare_values(array, self._is_boolean, self._dtype, self._width)
         self._validity.append(array, at, len(self.data))
 
     def move(self, start: int, stop: int, capacity: int) -> None:
@@ -185,7 +190,7 @@ class FixedColumn:
         self._validity.move(start, stop, capacity)
 
     def take(self, slots: Slots) -> pa.Array:
-        return self._arrow(np.take(self.data, slots, axis=0), self._validity.take(slots))
+        return self._arrow(self.data.take(slots, axis=0), self._validity.take(slots))
 
     def slice(self, start: int, stop: int) -> pa.Array:
         return self._arrow(self.data[start:stop].copy(), self._validity.slice(start, stop))
@@ -195,7 +200,7 @@ class FixedColumn:
 
     def _arrow(self, data: npt.NDArray[Any], valid: pa.Buffer | None) -> pa.Array:
         nulls = 0 if valid is None else -1
-        if pa.types.is_boolean(self.type):
+        if self._is_boolean:
             return pa.Array.from_buffers(self.type, len(data), [valid, bitmap(data.view(np.uint8))], nulls)
         return pa.Array.from_buffers(self.type, len(data), [valid, pa.py_buffer(data)], nulls)
 

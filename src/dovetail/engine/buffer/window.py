@@ -20,7 +20,7 @@ from dovetail.engine.admit.block import Block
 from dovetail.engine.buffer.columns import Column, FixedColumn, Numbers, column_for, layout, moved
 from dovetail.engine.buffer.hashed import CellIndex, HashIndex
 from dovetail.engine.buffer.ranked import SortedIndex
-from dovetail.engine.combine.kernels import first_at_least, running_largest
+from dovetail.engine.combine.kernels import first_at_least, inspect_times, running_largest
 from dovetail.model import expression
 from dovetail.model.stream import Stream
 from dovetail.plan.physical import Attribute, Group, Key, Storage, Vector
@@ -139,7 +139,7 @@ class Window:
             notes[at:stop] = fill
         if self._eligible is not None:
             self._eligible[at:stop] = True if block.eligible is None else block.eligible
-        self._follow_clock(at, stop)
+        self._follow_clock(at, stop, block.in_order)
         self.end = last
         self._index(first, last)
         return first, last
@@ -150,10 +150,10 @@ class Window:
         for ranked, runs in self.ranked.items():
             runs.insert(self.attribute(ranked), self.base, first, last)
 
-    def _follow_clock(self, start: int, stop: int) -> None:
+    def _follow_clock(self, start: int, stop: int, in_order: bool) -> None:
         so_far = int(self.clock[start - 1]) if start > self.tail - self.base else int(self.times[start])
         if self._clock is None:
-            if so_far <= self.times[start]:  # a block is in order by itself
+            if so_far <= self.times[start] and (in_order or not inspect_times(self.times[start:stop])[2]):
                 return
             self._clock = self.times.copy()
         running_largest(self.times, start, stop, self._clock, so_far)
@@ -184,11 +184,15 @@ class Window:
         columns = {name: column.take(slots) for name, column in self._columns.items()}
         derived = {attribute: numbers.data[slots] for attribute, numbers in self._derived.items()}
         notes = {name: values[slots] for name, (values, _) in self._notes.items()}
-        block = Block(columns, self.times[slots], derived, self.eligible(ids))
+        block = Block(columns, self.times[slots], derived, self.eligible(ids), in_order=False)
         self.forget(self.end)
         self.renewed, last = self.append(block)
         for name, values in notes.items():
             self.note(name)[self.renewed - self.base : last - self.base] = values
+
+    def column(self, name: str) -> Column:
+        """A stored column, by slot."""
+        return self._columns[name]
 
     def take(self, name: str, ids: Times) -> pa.Array:
         """Values of a column for tuples anywhere in the window."""

@@ -48,8 +48,12 @@ def value_ranges(
 def _floats(values: npt.NDArray[Any], by: float, bounded: int, side: int) -> npt.NDArray[Any]:
     if not bounded:
         return np.full(len(values), side * np.inf)
-    margin = np.where(np.isinf(values), 0, 4e-15 * np.abs(values) + 4e-15 * abs(by))
-    widened: npt.NDArray[Any] = values + by + side * margin
+    widened: npt.NDArray[Any] = np.abs(values)
+    widened *= side * 4e-15
+    widened += side * 4e-15 * abs(by)
+    widened[np.isinf(widened)] = 0
+    widened += values
+    widened += by
     return widened
 
 

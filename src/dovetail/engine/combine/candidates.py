@@ -162,12 +162,12 @@ class _Celled(_Scratch):
         values, own, window, index = self._bound.values(partial), self._own.data, self.window, self._index
         low, high, flags = band_arguments(self._band, self._is_left, own.dtype)
         firsts, lasts = value_ranges(values, low, high, flags)
-        p, cell, resume = 0, 0, -1
+        p, place, resume = 0, 0, -1
         while p < len(partial):
-            n, p, cell, resume = kernels.cell_probe(
+            n, p, place, resume = kernels.cell_probe(
                 values, firsts, lasts, partial.newest, self.width, partial.expiry, low, high, flags, own, window.times,
                 index.nexts, index.heads, index.shift, index.per_unit, window.base, window.tail, window.slack,
-                p, cell, resume, self.parents, self.found,
+                p, place, resume, self.parents, self.found,
             )  # fmt: skip
             yield self.piece(n)
 

@@ -5,12 +5,13 @@ mostly needs anyway. A piece of results with long strings or lists leaves in sev
 memory stays bounded and each part fits into one Arrow array.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail.engine.buffer.columns import Column as Stored
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.check import holds
 from dovetail.engine.combine.partial import Ids, Partial
@@ -29,7 +30,12 @@ class Projection:
         self._schema = plan.query.joined
         self._verify = [Call("eq", (e.left, e.right), pa.bool_()) for e in plan.verify]
         expressions = [output.expression for output in plan.query.select]
-        self._used = list(dict.fromkeys(column for expression in expressions for column in columns_of(expression)))
+        self._stamp = self._schema.field(0).type
+        self._used = {
+            (column.stream, column.name): windows[column.stream].column(column.name)
+            for expression in expressions
+            for column in columns_of(expression)
+        }
         self._select = [
             (expression.stream, expression.name) if isinstance(expression, Column) else compile_expression(expression)
             for expression in expressions
@@ -51,25 +57,22 @@ class Projection:
             yield from self._rows({stream: ids}, times)
 
     def _rows(self, ids: Mapping[str, Ids], times: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-        if len(times) > 1 and self._bytes(ids) > _MOST_BYTES:
+        slots = {name: some - self._windows[name].base for name, some in ids.items()}
+        yield from self._gathered(slots, times)
+
+    def _gathered(self, slots: Mapping[str, Ids], times: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+        if len(times) > 1 and self._bytes(slots) > _MOST_BYTES:
             half = len(times) // 2
             for part in (slice(0, half), slice(half, None)):
-                yield from self._rows({name: some[part] for name, some in ids.items()}, times[part])
+                yield from self._gathered({name: some[part] for name, some in slots.items()}, times[part])
             return
-        columns = dict(self._gather(ids, len(times)))
+        columns = {key: self._values(key[0], column, slots, len(times)) for key, column in self._used.items()}
         arrays = [columns[e] if isinstance(e, tuple) else e(columns, len(times)) for e in self._select]
-        stamp = self._schema.field(0).type
-        first = pa.Array.from_buffers(stamp, len(times), [None, pa.py_buffer(np.ascontiguousarray(times))], 0)
+        first = pa.Array.from_buffers(self._stamp, len(times), [None, pa.py_buffer(np.ascontiguousarray(times))], 0)
         yield pa.RecordBatch.from_arrays([first, *arrays], schema=self._schema)
 
-    def _gather(self, ids: Mapping[str, Ids], length: int) -> Iterable[tuple[tuple[str, str], pa.Array]]:
-        for column in self._used:
-            if column.stream in ids:
-                values = self._windows[column.stream].take(column.name, ids[column.stream])
-            else:
-                values = pa.nulls(length, column.type)
-            yield (column.stream, column.name), values
+    def _values(self, stream: str, column: Stored, slots: Mapping[str, Ids], length: int) -> pa.Array:
+        return column.take(slots[stream]) if stream in slots else pa.nulls(length, column.type)
 
-    def _bytes(self, ids: Mapping[str, Ids]) -> int:
-        windows = self._windows
-        return sum(windows[c.stream].bytes_of(c.name, ids[c.stream]) for c in self._used if c.stream in ids)
+    def _bytes(self, slots: Mapping[str, Ids]) -> int:
+        return sum(stored.bytes_at(slots[key[0]]) for key, stored in self._used.items() if key[0] in slots)
