@@ -96,3 +96,16 @@ def test_counters_survive() -> None:
             del stream["bytes"]
     assert after == before
     assert before["late_results"] > 0
+
+
+@pytest.mark.parametrize("algorithm", ["hash", "scan"])
+def test_rows_that_came_out_of_order_are_found_again(algorithm: str) -> None:
+    """A slice holds what several pushes brought: it need not be in order by itself."""
+    a, b = (dv.stream(name, time="ts", window="13 us", delay="6 us", schema=SCHEMA) for name in "AB")
+    join = dv.join(a, b, on="A.k = B.k", select="A.ts AS t", algorithm=algorithm)
+    run = join.local()
+    for time in (21, 16):
+        run.push("A", [{"ts": time, "k": 1}])
+    run = join.local(snapshot=run.snapshot())
+    run.push("A", [{"ts": 23, "k": 1}])
+    assert run.push("B", [{"ts": 30, "k": 1}]).num_rows == 2
