@@ -16,8 +16,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from dovetail.engine.admit.block import interleave
+from dovetail.engine.agenda import Agenda
 from dovetail.engine.buffer.slices import Changes, SliceKey
 from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.staged import StagedProbe, Suspended
 from dovetail.engine.deliver.ages import Ages
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.route import EPOCH, Router, inner_schema
@@ -26,8 +29,9 @@ from dovetail.engine.engine import Engine, Rows, Stopwatch
 from dovetail.engine.subscriptions import Progress, Subscriptions
 from dovetail.model.expression import Column
 from dovetail.model.query import Output
+from dovetail.model.schedule import Schedule
 from dovetail.plan.physical import Plan
-from dovetail.plan.share_queries import SharedPlan
+from dovetail.plan.share_queries import SharedPlan, window_sizes
 
 
 class SharedExit(Projection):
@@ -45,7 +49,13 @@ class SharedEngine(Engine):
     _hold: SharedHold
     _exit: SharedExit
 
-    def __init__(self, shared: SharedPlan, stopwatch: Stopwatch | None = None, block_rows: int | None = None) -> None:
+    def __init__(
+        self,
+        shared: SharedPlan,
+        stopwatch: Stopwatch | None = None,
+        block_rows: int | None = None,
+        schedule: Schedule | None = None,
+    ) -> None:
         super().__init__(_with_epochs(shared.plan), stopwatch, block_rows)
         self.shared = shared
         self.subscriptions = Subscriptions.of(shared)
@@ -53,13 +63,24 @@ class SharedEngine(Engine):
         others = [section for section in self._sections if section.section != self._hold.pile.section]
         self._sections = [*others, self._hold.pile]
         self._exit = SharedExit(self.plan, self._windows)
+        self._follow(schedule or Schedule((window_sizes(shared.plan.query),), (0,)))
         self._renew_router()
+
+    def _follow(self, schedule: Schedule) -> None:
+        """In which order arrivals look through the windows from now on."""
+        sizes = {stream.name: stream.window for stream in self.plan.query.streams}
+        self._agenda = Agenda(schedule)
+        self._staged = {
+            name: StagedProbe(name, levels, self._windows, self._widths, sizes, schedule.stages)
+            for name, levels in self.plan.probes.items()
+        }
 
     def _renew_router(self) -> None:
         ages = Ages(self.plan.query, self._windows, self._rows, self._row_check)
         told = self.subscriptions
         self._exit.router = Router(self.shared, told.places, told.certain, self._windows, ages)
-        self._hold.renew(self.shared, self.subscriptions.places)
+        stages = [self._agenda.schedule.stage_of(window_sizes(member.query)) for member in self.shared.members]
+        self._hold.renew(self.shared, told.places, stages)
 
     def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch], newest: Mapping[str, int] | None = None) -> Rows:
         """One batch, as of any engine."""
@@ -68,15 +89,62 @@ class SharedEngine(Engine):
     def _with_epoch(self, rows: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
         return rows.append_column(EPOCH, pa.repeat(pa.scalar(self.subscriptions.epoch, pa.int32()), rows.num_rows))
 
-    def changed(self, shared: SharedPlan) -> "SharedEngine":
+    def _proceed(self) -> Rows:
+        """With one stage as any engine; with several, all arrivals are taken in and then worked off by urgency."""
+        if not self._agenda.schedule.last:
+            yield from super()._proceed()
+            return
+        self.take_in()
+        yield from self._settle({})
+        while self._agenda:
+            yield from self.work()
+        yield from self._settle({})
+
+    def take_in(self) -> None:
+        """Store what may be joined now, and suspend it before its first stage."""
+        blocks = self._gate.release(self._watermarks)
+        for name in self._rows.keys() & blocks.keys():
+            self._store_ahead(name, blocks[name])
+        for name, block, _ in interleave(blocks, self._block_rows):
+            first, last = self._store(name, block)
+            ends = {other: window.end - window.hidden for other, window in self._windows.items() if other != name}
+            self._agenda.add(Suspended(name, first, last, int(block.times[0]), ends))
+            self.joined[name] += len(block)
+
+    def work(self) -> Rows:
+        """The most urgent arrivals look through their next stage; then what is certain leaves."""
+        arrivals = self._agenda.next()
+        for found in self._staged[arrivals.stream].stage(arrivals):
+            yield from self._deliver(found)
+        arrivals.stage += 1
+        self._agenda.add(arrivals)
+        yield from self._settle({})
+
+    def _deliver(self, found: Partial) -> Rows:
+        results = self._certain(self._row_check.inside(self._exit.verified(found)))
+        if len(results):
+            for rows in self._exit.rows(results):
+                yield from self._hold.give(rows)
+
+    def _settle(self, pending: Mapping[str, int]) -> Rows:
+        """Suspended arrivals are still to come, as far as windows and held results are concerned."""
+        if not self._agenda:
+            self._hold.limits = None
+            yield from super()._settle(pending)
+            return
+        self._hold.limits = self._agenda.limits
+        yield from super()._settle(self._agenda.pending())
+
+    def changed(self, shared: SharedPlan, schedule: Schedule | None = None) -> "SharedEngine":
         """An engine for other queries that goes on from here; this one itself if what is stored stays the same."""
         if shared.plan.query == self.shared.plan.query:
             self.shared = shared
+            self._follow(schedule or Schedule((window_sizes(shared.plan.query),), (0,)))
             self._hold.pile.change(lambda rows: _fit(rows, inner_schema(shared)))
             self.subscriptions = self.subscriptions.changed(shared, self._progress())
             self._renew_router()
             return self
-        other = SharedEngine(shared, self._stopwatch, self._block_rows)
+        other = SharedEngine(shared, self._stopwatch, self._block_rows, schedule)
         slices, header = self.state()
         other.apply(Changes(slices, [], header))
         return other

@@ -94,6 +94,11 @@ def window_size(window: Window | None) -> int:
     return window.count
 
 
+def window_sizes(query: JoinQuery) -> dict[str, int]:
+    """The size of each stream's window."""
+    return {stream.name: window_size(stream.window) for stream in query.streams}
+
+
 def signature(query: JoinQuery) -> str:
     """The same for queries that can be one operator: everything but windows' sizes, conditions, columns and order."""
     parts: list[object] = [query.how, query.late, query.algorithm, query.plan, query.budget, query.partitions]

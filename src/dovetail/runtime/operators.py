@@ -12,12 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from dovetail.control.schedule import schedule_windows
 from dovetail.engine.buffer.slices import Changes, SliceKey
 from dovetail.engine.deliver.route import EPOCH
 from dovetail.engine.engine import Rows, Stopwatch
 from dovetail.engine.shared import SharedEngine
 from dovetail.errors import StateError
 from dovetail.plan.group_queries import Groups
+from dovetail.plan.share_queries import SharedPlan
 
 State = tuple[dict[SliceKey, pa.RecordBatch], bytes]
 
@@ -31,8 +33,8 @@ class Operators:
         self.engines = {place: self._new(plan) for place, plan in groups.plans.items()}
         self._progress: dict[str, dict[str, Any]] = {}
 
-    def _new(self, plan: Any) -> SharedEngine:
-        return SharedEngine(plan, self._stopwatch, self._block_rows)
+    def _new(self, plan: SharedPlan) -> SharedEngine:
+        return SharedEngine(plan, self._stopwatch, self._block_rows, schedule_windows(plan))
 
     def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch]) -> Rows:
         """One batch; rows that do not fit are found before any operator has changed."""
@@ -62,7 +64,7 @@ class Operators:
         engines = {}
         for place, plan in groups.plans.items():
             if place in self.engines:
-                engines[place] = self.engines[place].changed(plan)
+                engines[place] = self.engines[place].changed(plan, schedule_windows(plan))
             else:
                 engines[place] = self._started_late(self._new(plan))
         self.engines = engines

@@ -5,13 +5,14 @@ rows carry the number of their query; outside, its name. Rows of a query that ha
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
+from dovetail.engine.admit.watermarks import AFTER_ALL
 from dovetail.engine.combine.partial import Partial
-from dovetail.engine.deliver.hold import Hold
+from dovetail.engine.deliver.hold import Hold, result_times
 from dovetail.engine.deliver.route import Subscription
 from dovetail.plan.share_queries import SharedPlan
 
@@ -22,16 +23,25 @@ class SharedHold(Hold):
     def __init__(self, shared: SharedPlan, subscriptions: Sequence[Subscription]) -> None:
         super().__init__(shared.plan.query)
         self.delivered: Counter[str] = Counter()
-        self.renew(shared, subscriptions)
+        self.limits: Callable[[int], Sequence[int]] | None = None
+        self._kept_back: list[pa.RecordBatch] = []
+        self._behind = AFTER_ALL
+        self.renew(shared, subscriptions, [0] * len(subscriptions))
 
-    def renew(self, shared: SharedPlan, subscriptions: Sequence[Subscription]) -> None:
-        """Other queries from now on."""
+    def renew(self, shared: SharedPlan, subscriptions: Sequence[Subscription], stages: Sequence[int]) -> None:
+        """Other queries from now on, and the stage by which each has all of its windows."""
+        self._stages = np.array(stages, np.int64)
         self._schema = shared.schema
         self._names = [each.name for each in subscriptions]
         self._places = np.full(1 + max((each.number for each in subscriptions), default=0), -1, np.int64)
         self._places[[each.number for each in subscriptions]] = np.arange(len(subscriptions))
         self.delivered = Counter({name: self.delivered[name] for name in self._names})
         self._waits = np.array([member.query.order != "none" for member in shared.members], np.bool_)
+
+    @property
+    def floor(self) -> int:
+        """Nothing older than this may still come out."""
+        return min(self.pile.limit, self._behind)
 
     def give(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Rows that were just made."""
@@ -46,13 +56,31 @@ class SharedHold(Hold):
         return results
 
     def release(self, limit: int) -> Iterator[pa.RecordBatch]:
-        """Rows up to this time, of queries that are still there."""
-        rows = self.pile.release(max(limit, self.pile.limit))
-        if rows is not None:
-            here = self._places_of(rows) >= 0
-            rows = rows if here.all() else rows.filter(pa.array(here))
-            if rows.num_rows:
-                yield self._named(rows)
+        """Rows up to this time, of queries that are still there; while arrivals are suspended, what their stage allows.
+
+        ``limits`` gives the time per stage; rows of a query whose stage is behind go back, and wait outside the state,
+        which is only written when nothing is suspended.
+        """
+        limits = np.array(self.limits(limit) if self.limits else [limit], np.int64)
+        self._behind = int(limits[-1]) if self.limits else AFTER_ALL
+        for rows in self._kept_back:
+            self.pile.add(rows)
+        self._kept_back = []
+        rows = self.pile.release(max(int(limits[0]), self.pile.limit))
+        if rows is None:
+            return
+        places = self._places_of(rows)
+        here = places >= 0
+        if len(limits) > 1:
+            early = result_times(rows) > limits[self._stages[places]]
+            self._keep_back(rows, here & early)
+            here &= ~early
+        if here.any():
+            yield self._named(rows if here.all() else rows.filter(pa.array(here)))
+
+    def _keep_back(self, rows: pa.RecordBatch, back: np.ndarray) -> None:
+        if back.any():
+            self._kept_back.append(rows.filter(pa.array(back)))
 
     def waiting(self) -> dict[str, int]:
         """How many rows of each query wait."""
