@@ -11,7 +11,7 @@ tuples, and who needs them looks at new tuples only.
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -32,6 +32,15 @@ from dovetail.model.query import Output
 from dovetail.model.schedule import Schedule
 from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import SharedPlan, window_sizes
+
+
+@dataclass
+class Worked:
+    """What the last piece of work was: a stage of some arrivals, and how many results it found."""
+
+    stream: str
+    stage: int
+    found: int = 0
 
 
 class SharedExit(Projection):
@@ -58,6 +67,8 @@ class SharedEngine(Engine):
     ) -> None:
         super().__init__(_with_epochs(shared.plan), stopwatch, block_rows)
         self.shared = shared
+        self.deferring = False  # whether a push only takes arrivals in, and someone else calls work()
+        self.worked = Worked("", 0)
         self.subscriptions = Subscriptions.of(shared)
         self._hold = SharedHold(shared, self.subscriptions.places)
         others = [section for section in self._sections if section.section != self._hold.pile.section]
@@ -91,16 +102,15 @@ class SharedEngine(Engine):
 
     def _proceed(self) -> Rows:
         """With one stage as any engine; with several, all arrivals are taken in and then worked off by urgency."""
-        if not self._agenda.schedule.last:
+        if not self._agenda.schedule.last and not self.deferring:
             yield from super()._proceed()
             return
-        self.take_in()
+        self._take_in()
         yield from self._settle({})
-        while self._agenda:
+        while self._agenda and not self.deferring:
             yield from self.work()
-        yield from self._settle({})
 
-    def take_in(self) -> None:
+    def _take_in(self) -> None:
         """Store what may be joined now, and suspend it before its first stage."""
         blocks = self._gate.release(self._watermarks)
         for name in self._rows.keys() & blocks.keys():
@@ -114,11 +124,18 @@ class SharedEngine(Engine):
     def work(self) -> Rows:
         """The most urgent arrivals look through their next stage; then what is certain leaves."""
         arrivals = self._agenda.next()
+        self.worked = Worked(arrivals.stream, arrivals.stage)
         for found in self._staged[arrivals.stream].stage(arrivals):
+            self.worked.found += len(found)
             yield from self._deliver(found)
         arrivals.stage += 1
         self._agenda.add(arrivals)
         yield from self._settle({})
+
+    @property
+    def suspended(self) -> bool:
+        """Whether arrivals have not looked through all windows yet."""
+        return bool(self._agenda)
 
     def _deliver(self, found: Partial) -> Rows:
         results = self._certain(self._row_check.inside(self._exit.verified(found)))
@@ -132,7 +149,8 @@ class SharedEngine(Engine):
             self._hold.limits = None
             yield from super()._settle(pending)
             return
-        self._hold.limits = self._agenda.limits
+        certain = min(min(self._watermarks[name], self._gate.earliest(name)) for name in self._windows)
+        self._hold.limits = self._agenda.limits(certain)
         yield from super()._settle(self._agenda.pending())
 
     def changed(self, shared: SharedPlan, schedule: Schedule | None = None) -> "SharedEngine":

@@ -5,7 +5,7 @@ rows carry the number of their query; outside, its name. Rows of a query that ha
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ class SharedHold(Hold):
     def __init__(self, shared: SharedPlan, subscriptions: Sequence[Subscription]) -> None:
         super().__init__(shared.plan.query)
         self.delivered: Counter[str] = Counter()
-        self.limits: Callable[[int], Sequence[int]] | None = None
+        self.limits: Sequence[int] | None = None
         self._kept_back: list[pa.RecordBatch] = []
         self._behind = AFTER_ALL
         self.renew(shared, subscriptions, [0] * len(subscriptions))
@@ -61,7 +61,7 @@ class SharedHold(Hold):
         ``limits`` gives the time per stage; rows of a query whose stage is behind go back, and wait outside the state,
         which is only written when nothing is suspended.
         """
-        limits = np.array(self.limits(limit) if self.limits else [limit], np.int64)
+        limits = np.array(self.limits or [limit], np.int64)
         self._behind = int(limits[-1]) if self.limits else AFTER_ALL
         for rows in self._kept_back:
             self.pile.add(rows)
