@@ -47,7 +47,7 @@ class StagedProbe(Probe):
         levels: Sequence[Level],
         windows: Mapping[str, Window],
         widths: Mapping[str, int],
-        sizes: Mapping[str, WindowSize],
+        sizes: Mapping[str, WindowSize | None],
         stages: Sequence[Mapping[str, int]],
     ) -> None:
         super().__init__(arriving, levels, windows, widths)
