@@ -11,7 +11,7 @@ A tuple's way through the package, which is also its map:
 """
 
 import dovetail.sql  # noqa: F401  # first, so that the function of that name takes its place below
-from dovetail.api import Query, function, join, share, spark_metrics, sql, stream
+from dovetail.api import Query, calibrate, function, join, share, spark_metrics, sql, stream
 from dovetail.errors import (
     BudgetError,
     DataError,
@@ -39,6 +39,7 @@ __all__ = [
     "StateError",
     "StreamError",
     "adaptive",
+    "calibrate",
     "function",
     "join",
     "rows",

@@ -31,6 +31,8 @@ from dovetail.plan.share_queries import Member
 from dovetail.runtime.sharing import SharedQuery
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dovetail.plan.physical import Plan
     from dovetail.runtime.local import Run
     from dovetail.runtime.spark.frames import DataFrame, SparkSession
@@ -217,11 +219,34 @@ class Query:
 
         return collect(self.plan)
 
-    def explain(self) -> str:
-        """The plan in words: streams, windows, how each is stored, how each arrival probes."""
+    def explain(
+        self,
+        costs: bool = True,
+        rates: "float | Mapping[str, float] | None" = None,
+        keys: "float | Mapping[str, float] | None" = None,
+    ) -> str:
+        """The plan in words: streams, how each is stored, how each arrival probes, what it costs and gives.
+
+        Before any data has come: ``rates`` in tuples per second and ``keys`` as distinct values, one number for
+        all or one per stream (or per key, ``"A.k"``); what is not given is assumed, and the text says so.
+        """
         from dovetail.plan.explain import explain
 
-        return explain(self.plan)
+        return explain(self.plan_report(rates, keys), costs)
+
+    def plan_report(
+        self,
+        rates: "float | Mapping[str, float] | None" = None,
+        keys: "float | Mapping[str, float] | None" = None,
+    ) -> dict[str, Any]:
+        """What ``explain`` says, as plain values for programs."""
+        from dovetail.plan.assume import assume
+        from dovetail.plan.calibrate import load_weights
+        from dovetail.plan.choose_plan import choose_plan
+        from dovetail.plan.report import plan_report
+
+        known, weights, by_rule = assume(self.model, rates, keys), load_weights(), rates is None and keys is None
+        return plan_report(self.plan if by_rule else choose_plan(self.model, known, weights), known, weights, by_rule)
 
     def spark(self, session: "SparkSession | None" = None) -> "DataFrame":
         """A DataFrame: streaming if any input streams, static otherwise; ``result_time`` first."""
@@ -251,6 +276,21 @@ class Query:
         if not isinstance(name, str) or not name:
             raise QueryError(f"a query's name is a text, not {name!r}")
         return Query(self.model, name)
+
+
+def calibrate() -> "Path":
+    """Measure what the engine's work costs on this machine, once, in a few seconds; returns the file that keeps it.
+
+    Plans are reckoned with it from then on; until then with typical values.
+
+    >>> import dovetail as dv
+    >>> dv.calibrate().name  # doctest: +SKIP
+    'weights.json'
+    """
+    from dovetail.plan.calibrate import save_weights
+    from dovetail.runtime.calibration import calibrate as measure
+
+    return save_weights(measure())
 
 
 def spark_metrics(streaming_query: Any) -> list[dict[str, Any]]:

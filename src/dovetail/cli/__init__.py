@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from dovetail import __version__
+from dovetail.cli.calibrate import calibrate as run_calibration
 from dovetail.cli.demo import demo as run_demo
 from dovetail.cli.explain import explain as explain_pipeline
 from dovetail.cli.run import run as run_pipeline
@@ -30,6 +31,7 @@ def _options(
 app.command("demo")(run_demo)
 app.command("run")(run_pipeline)
 app.command("explain")(explain_pipeline)
+app.command("calibrate")(run_calibration)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ is cut or interleaved. Example, windows of 10 s, k equal:
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, Protocol
 
 import pyarrow as pa
@@ -37,8 +37,11 @@ from dovetail.engine.deliver.hold import Hold
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.sliding.stage import Sliding
 from dovetail.engine.deliver.unmatched import Semi, Unmatched, preserved_streams
+from dovetail.engine.observed import Observed
 from dovetail.engine.persistent import Persistent
+from dovetail.model.decision import Decision
 from dovetail.model.window import RowWindow, TimeWindow
+from dovetail.plan.choose_plan import decision_of, plan_of
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import row_group
 
@@ -52,6 +55,9 @@ class Stopwatch(Protocol):
 
     def begin(self) -> None:
         """A block is about to be joined."""
+
+    def split(self) -> float:
+        """The seconds since it began."""
 
     def end(self, stream: str, block: Block) -> float:
         """It has been; returns the seconds it took."""
@@ -94,6 +100,10 @@ class Engine(Persistent):
         # whether anything comes out later than it is found: held for its order, or as an unmatched row
         self._gives_later = query.order != "none" or query.how != "inner" or query.aggregation is not None
         self._latest = BEFORE_ALL
+        self.observed = Observed(self._windows)
+        self.decision = decision_of(plan)
+        self._decided: Decision | None = None
+        self.between_blocks: Callable[[], None] | None = None
         self._counts: Counter[str] = Counter()
         logs = [SliceLog(name, window, self._doors[name].stored) for name, window in self._windows.items()]
         marks = [mark for kept in (*self._unmatched.values(), self._semi) if kept for mark in kept.sections()]
@@ -122,6 +132,10 @@ class Engine(Persistent):
         for name, time in largest.items():
             self._watermarks.saw(name, time)
         yield from self._proceed()
+
+    def fill(self, name: str, rows: pa.RecordBatch) -> None:
+        """Store rows of a stream without joining them: they have met what came before elsewhere."""
+        self._windows[name].append(self._doors[name].stored(rows))
 
     def advance(self, name: str, time_us: int) -> Rows:
         """Nothing older than this will come from the stream."""
@@ -164,15 +178,49 @@ class Engine(Persistent):
                 yield from self._timed(name, block)
                 if pending:
                     yield from self._settle(pending)
+                self._observe()
+                self._take_up(blocks)
         yield from self._settle({})
+        self._take_up({})
+
+    def _observe(self) -> None:
+        if self.observed.due:
+            self.observed.read(self._probes.values())
+            if self.between_blocks:
+                self.between_blocks()
+
+    def replan(self, decision: Decision) -> None:
+        """Go on with other structures and probe orders: from the next block on, or from the next call on."""
+        self._decided = decision
+
+    def _take_up(self, ahead: Mapping[str, Block]) -> None:
+        """Follow a decision, unless blocks that are still ahead lack numbers that its probes read."""
+        if self._decided is None:
+            return
+        plan = plan_of(self.plan.query, self._decided)
+        needed = ((block, attribute) for name, block in ahead.items() for attribute in plan.storage[name].attributes)
+        if all(attribute in block.attributes for block, attribute in needed):
+            self._follow(plan)
+            self.decision, self._decided = self._decided, None
+
+    def _follow(self, plan: Plan) -> None:
+        self.plan = plan
+        for name, window in self._windows.items():
+            window.restructure(plan.storage[name], self._doors[name].stored)
+        self._probes = {n: Probe(n, plan.probes[n], self._windows, self._widths) for n in self._windows}
+        self._exit = Projection(plan, self._windows)
 
     def _timed(self, name: str, block: Block) -> Rows:
         if self._stopwatch:
             self._stopwatch.begin()
         yield from self._join(name, block)
-        if self._stopwatch:
-            self.busy_s[name] += self._stopwatch.end(name, block)
+        spent = self._stopwatch.end(name, block) if self._stopwatch else 0.0
+        self.busy_s[name] += spent
         self.joined[name] += len(block)
+        self.observed.joined(name, block, spent)
+
+    def _split(self) -> float:
+        return self._stopwatch.split() if self._stopwatch else 0.0
 
     def _store_ahead(self, name: str, block: Block) -> None:
         """Tuples of a row window are stored before their turn, so that it is known whom they push out."""
@@ -189,10 +237,12 @@ class Engine(Persistent):
 
     def _join(self, name: str, block: Block) -> Rows:
         first, last = self._store(name, block)
+        self.observed.stored(name, block, first, self._split())
         for found in self._probes[name].results(first, last):
             results = self._certain(self._row_check.inside(self._exit.verified(found)))
             if not len(results):
                 continue
+            self.observed.made(len(results))
             for kept in self._unmatched.values():
                 kept.see(results)
             if self._semi:
@@ -237,7 +287,10 @@ class Engine(Persistent):
                 self._hold.keep(rows)
 
     def _forget(self, name: str, others: int) -> None:
+        if self._stopwatch:
+            self._stopwatch.begin()
         if name in self._rows:
             self._rows[name].forget(others)
         else:
             self._windows[name].expire(others - self._widths[name])
+        self.observed.expired(name, self._split())

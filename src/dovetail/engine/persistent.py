@@ -17,6 +17,8 @@ from dovetail.engine.admit.watermarks import Watermarks
 from dovetail.engine.buffer.slices import Changes, Section, SliceKey
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.deliver.hold import Hold
+from dovetail.model.decision import Decision
+from dovetail.plan.choose_plan import plan_of
 from dovetail.plan.physical import Plan
 
 
@@ -30,6 +32,7 @@ class Persistent:
     _doors: dict[str, Door]
     _gate: Gate
     _hold: Hold
+    decision: Decision
     _counts: Counter[str]
     _latest: int
 
@@ -85,6 +88,7 @@ class Persistent:
             "out_of_order": self._hold.out_of_order,
             "latest": self._latest,
             "sync": self._gate.sync,
+            "decision": self.decision.to_json(),
             "sections": {section.section: section.header() for section in self._sections},
         }
         return json.dumps(state).encode()
@@ -98,6 +102,13 @@ class Persistent:
         self._hold.out_of_order = header["out_of_order"]
         self._latest = header["latest"]
         self._gate.sync = header["sync"]
+        decision = Decision.from_json(header["decision"])
+        if decision.version and decision != self.decision:
+            self._follow(plan_of(self.plan.query, decision))
+            self.decision = decision
+
+    def _follow(self, plan: Plan) -> None:
+        raise NotImplementedError
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
@@ -121,4 +132,5 @@ class Persistent:
             "waiting_bytes": sum(pile.nbytes for pile in self._gate.piles.values()),
             "order": self._gate.mode,
             "frontier": self._watermarks.frontier,
+            "plan": self.decision.to_json(),
         }

@@ -1,8 +1,10 @@
-"""How a stream's window is stored.
+"""How a stream's window is stored, by rule while nothing is known about the streams:
 
-hash      equalities; bands with two ends, by cells as wide as the band
-sorted    comparisons that are open on one side
-scan      everything else
+    hash      equalities; bands with two ends, by cells as wide as the band
+    sorted    comparisons that are open on one side
+    scan      everything else
+
+Once rates and keys are known it goes by cost (see ``choose_plan``), among what ``possible_algorithms`` allows.
 """
 
 import math
@@ -15,23 +17,21 @@ from dovetail.model.query import Algorithm, JoinQuery
 _NARROWEST = 1e-300
 _ROUNDING = 1e-14  # of the ends of a band: cells much narrower than what they are rounded by would be too many
 
-ALGORITHMS = ("hash", "scan", "sorted")
+ALGORITHMS: tuple[Algorithm, ...] = ("hash", "scan", "sorted")
 
 
 def choose_algorithm(query: JoinQuery, name: str, predicates: Sequence[Predicate]) -> Algorithm:
     """The algorithm asked for, if the predicates allow it, else the one they suggest."""
-    own = [predicate for predicate in predicates if name in predicate_streams(predicate)]
-    kinds = {type(predicate) for predicate in own}
-    can_hash = Equality in kinds or any(isinstance(p, Band) and cell_width(p) is not None for p in own)
-    asked = _asked(query, name)
+    possible = possible_algorithms(name, predicates)
+    asked = asked_algorithm(query, name)
     if asked is None:
-        return "hash" if can_hash else "sorted" if Band in kinds else "scan"
-    if asked == "hash" and not can_hash:
+        return possible[0]
+    if asked == "hash" and asked not in possible:
         raise PlanError(
             f"algorithm: stream {name!r} cannot be stored as 'hash': no equality and no band with two ends ties it to "
             "another stream. Try 'scan', or 'sorted' if a comparison does."
         )
-    if asked == "sorted" and not kinds & {Equality, Band}:
+    if asked not in possible:
         raise PlanError(
             f"algorithm: stream {name!r} cannot be stored as 'sorted': no equality or band predicate ties it to "
             "another stream. Try 'scan'."
@@ -39,7 +39,17 @@ def choose_algorithm(query: JoinQuery, name: str, predicates: Sequence[Predicate
     return asked
 
 
-def _asked(query: JoinQuery, name: str) -> Algorithm | None:
+def possible_algorithms(name: str, predicates: Sequence[Predicate]) -> tuple[Algorithm, ...]:
+    """What the predicates allow, the one they suggest first."""
+    own = [predicate for predicate in predicates if name in predicate_streams(predicate)]
+    kinds = {type(predicate) for predicate in own}
+    if Equality in kinds or any(isinstance(p, Band) and cell_width(p) is not None for p in own):
+        return "hash", "scan", "sorted"
+    return ("sorted", "scan") if Band in kinds else ("scan",)
+
+
+def asked_algorithm(query: JoinQuery, name: str) -> Algorithm | None:
+    """What the query says by hand; None if it leaves the choice to the planner."""
     return None if query.algorithm == "auto" else query.algorithm.get(name)
 
 

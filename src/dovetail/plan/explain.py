@@ -1,65 +1,123 @@
-"""The plan in words a person can check."""
+"""The plan in words a person can check: streams, probes, what it costs, what was assumed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from dovetail.model.window import RowWindow
-from dovetail.plan.keep_groups import where_aggregated
-from dovetail.plan.partition_grid import partition_grid
-from dovetail.plan.physical import Access, BandAccess, KeyAccess, Level, Plan, SimilarityAccess
+from dovetail.plan.report import ASSUMED_PARTITIONS
 
-ASSUMED_PARTITIONS = 4
+Report = Mapping[str, Any]
 
 
-def explain(plan: Plan) -> str:
-    """Streams with windows and storage, the probe of each arriving stream, and the buckets on Spark."""
-    return "\n".join([*_lines(plan), *_partitioning(plan)])
+def explain(report: Report, costs: bool = True) -> str:
+    """A report as text; without ``costs`` only what is done, not what it takes."""
+    parts = [_head(report), *_streams(report, costs), *_probes(report, costs), *_aggregates(report)]
+    if costs:
+        parts += [*_costs(report), *_assumed(report)]
+    return "\n".join([*parts, *_partitioning(report)])
 
 
-def _partitioning(plan: Plan) -> Iterator[str]:
-    asked = plan.query.partitions
-    whole = [s.name for s in plan.query.streams if isinstance(s.window, RowWindow) and s.window.per == "stream"]
-    yield "partitioning on Spark" + ("" if asked else f", if the session has {ASSUMED_PARTITIONS} shuffle partitions")
-    grid = partition_grid(plan.query, asked or ASSUMED_PARTITIONS)
-    yield f"  {grid}"
-    if plan.query.aggregation:
-        yield f"  {where_aggregated(grid)}"
-    for name in whole:
+def _head(report: Report) -> str:
+    operators = "one operator" if report["operators"] == 1 else f"{report['operators']} operators"
+    count = len(report["streams"])
+    return f"{report['how']} join of {count} streams, {operators}, order {report['order']}, late rows {report['late']}"
+
+
+def _streams(report: Report, costs: bool) -> Iterator[str]:
+    yield "streams"
+    for name, stream in report["streams"].items():
+        columns = ", ".join(stream["columns"])
+        yield f"  {name}: window {stream['window']}, stored as {stream['algorithm']}, columns {columns}"
+        yield from (f"    only if {condition}" for condition in stream["filters"])
+        if costs:
+            keys = "".join(f", {number(count)} values of {key}" for key, count in stream["keys"].items())
+            held = f"{number(stream['tuples'])} tuples held, {size(stream['bytes'])}"
+            yield f"    {number(stream['rate'])} tuples/s, {held}{keys}"
+            compared = ", ".join(f"{name} {share(cost)}" for name, cost in stream["costs"].items())
+            yield f"    {stream['algorithm']}, {stream['why']}; its window would cost {compared}"
+
+
+def _probes(report: Report, costs: bool) -> Iterator[str]:
+    yield "probes"
+    for name, probe in report["probes"].items():
+        yield f"  {name} arrives" + (f" ({probe['why']})" if costs and len(probe["steps"]) > 1 else "")
+        for step in probe["steps"]:
+            then = ", then " + " AND ".join(step["then"]) if step["then"] else ""
+            matches = f": {number(step['matches'])} matches" if costs else ""
+            yield f"    -> {step['stream']} {step['by']}{then}{matches}"
+
+
+def _aggregates(report: Report) -> Iterator[str]:
+    if report["aggregates"]:
+        yield "sliding aggregates, over the results that count at each moment"
+        yield f"  {report['aggregates']}"
+
+
+def _costs(report: Report) -> Iterator[str]:
+    predicted, measured = report["predicted"], report["measured"]
+    yield "predicted"
+    yield f"  cost: {share(predicted['cost'])} of a core, {_verdict(predicted)}"
+    yield f"  output: {number(predicted['output_rate'])} rows/s"
+    yield f"  weights: {report['weights']}"
+    if measured:
+        yield "measured"
+        yield f"  cost: {share(measured['cost'])} of a core"
+        yield f"  output: {number(measured['output_rate'])} rows/s"
+        for name, parts in measured["per_tuple"].items():
+            times = ", ".join(f"{part[:-2]} {number(seconds * 1e9)} ns" for part, seconds in parts.items())
+            yield f"  per tuple of {name}: {times}"
+
+
+def _verdict(predicted: Mapping[str, Any]) -> str:
+    headroom = predicted["headroom"]
+    if headroom is None:
+        return "keeps up"
+    if predicted["keeps_up"]:
+        return "keeps up" + (f", with {headroom:.1f} times that to spare" if headroom < 100 else " easily")
+    return "falls behind: give it more buckets, a smaller window, or a budget"
+
+
+def _assumed(report: Report) -> Iterator[str]:
+    if report["assumed"]:
+        yield "assumed"
+        yield from (f"  {note}" for note in report["assumed"])
+
+
+def _partitioning(report: Report) -> Iterator[str]:
+    found = report["partitioning"]
+    session = "" if found["partitions"] else f", if the session has {ASSUMED_PARTITIONS} shuffle partitions"
+    yield f"partitioning on Spark{session}"
+    yield f"  {found['grid']}"
+    if found["aggregated"]:
+        yield f"  {found['aggregated']}"
+    for name in found["seen_whole"]:
         yield f"  every cell sees all of {name}: its window counts rows of the whole stream"
 
 
-def _lines(plan: Plan) -> Iterator[str]:
-    query = plan.query
-    yield f"{query.how} join of {len(query.streams)} streams, one operator, order {query.order}, late rows {query.late}"
-    yield "streams"
-    for stream in query.streams:
-        storage = plan.storage[stream.name]
-        columns = ", ".join(storage.columns)
-        yield f"  {stream.name}: window {stream.window}, stored as {storage.algorithm}, columns {columns}"
-        for name, expression in query.filters:
-            if name == stream.name:
-                yield f"    only if {expression}"
-    yield "probes"
-    for name, levels in plan.probes.items():
-        yield f"  {name} arrives"
-        for level in levels:
-            yield f"    -> {level.stream} {_access(level.access)}{_checks(level)}"
-    if query.aggregation:
-        yield "sliding aggregates, over the results that count at each moment"
-        yield f"  {query.aggregation}"
+def number(value: float) -> str:
+    """Three digits are enough.
+
+    >>> number(1234567.8), number(12.345), number(0.00123), number(0)
+    ('1,234,568', '12.3', '0.00123', '0')
+    """
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _access(access: Access) -> str:
-    if isinstance(access, KeyAccess):
-        pairs = zip(access.own.expressions, access.bound, strict=True)
-        how = "index" if access.indexed else "scan"
-        return f"by {how} on " + " AND ".join(f"{own} = {other}" for own, other in pairs)
-    if isinstance(access, BandAccess):
-        how = "hashed cells" if access.cells else "sorted runs" if access.indexed else "scan"
-        return f"by {how} on {access.band}"
-    if isinstance(access, SimilarityAccess):
-        return f"by matrix products on {access.similarity}"
-    return "by time alone"
+def share(cost: float) -> str:
+    """Seconds per second as a percentage.
+
+    >>> share(0.5), share(12), share(0.00012)
+    ('50 %', '1,200 %', '0.012 %')
+    """
+    return f"{number(cost * 100)} %"
 
 
-def _checks(level: Level) -> str:
-    return ", then " + " AND ".join(map(str, level.checks)) if level.checks else ""
+def size(count: float) -> str:
+    """Bytes in a unit that fits.
+
+    >>> size(512), size(48_000_000)
+    ('512 B', '48.0 MB')
+    """
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count:.0f} B"

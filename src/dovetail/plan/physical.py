@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from dovetail.model.expression import Expression
 from dovetail.model.predicate import Band, Equality, Predicate, Similarity
 from dovetail.model.query import Algorithm, JoinQuery
+from dovetail.model.statistics import Tie
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,11 @@ class Key:
     """One or several equality operands of a stream as one 64-bit code."""
 
     expressions: tuple[Expression, ...]
+
+
+def key_text(key: Key) -> str:
+    """A key's name in statistics: that of its expression, or of all of them."""
+    return " & ".join(map(str, key.expressions))
 
 
 @dataclass(frozen=True)
@@ -96,11 +102,20 @@ Access = KeyAccess | BandAccess | SimilarityAccess | TimeAccess
 
 @dataclass(frozen=True)
 class Level:
-    """One step of a probe: the next stream, how its candidates are found, what else must hold."""
+    """One step of a probe: the next stream, how its candidates are found, what else must hold.
+
+    ``ties`` are the bound streams that some predicate of this step relates to it.
+    """
 
     stream: str
     access: Access
     checks: tuple[Predicate, ...]
+    ties: frozenset[str] = frozenset()
+
+    @property
+    def tie(self) -> Tie:
+        """The step's name in statistics."""
+        return self.ties, self.stream
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from dovetail.errors import PlanError
 from dovetail.model.expression import Expression, columns_of, streams_of
-from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity
+from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity, predicate_streams
 from dovetail.model.query import Algorithm, JoinQuery
 from dovetail.model.window import RowWindow
 from dovetail.plan.choose_algorithm import cell_width, choose_algorithm
@@ -30,10 +30,15 @@ from dovetail.plan.physical import (
 )
 
 
-def plan_query(query: JoinQuery, orders: Mapping[str, Sequence[str]] | None = None) -> Plan:
-    """The plan of one multi-way operator; ``orders`` overrides the probe order of some arriving streams."""
+def plan_query(
+    query: JoinQuery,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    algorithms: Mapping[str, Algorithm] | None = None,
+) -> Plan:
+    """The plan of one multi-way operator; ``orders`` and ``algorithms`` override what rules alone would choose."""
     predicates = close_equalities(query.predicates)
-    algorithms = {name: choose_algorithm(query, name, predicates) for name in query.names}
+    ruled = {name: choose_algorithm(query, name, predicates) for name in query.names}
+    algorithms = ruled | dict(algorithms or {})
     chosen = {name: choose_probe_order(name, query.names, predicates) for name in query.names}
     probes = {
         name: _levels(name, tuple((orders or {}).get(name, chosen[name])), predicates, algorithms)
@@ -51,7 +56,8 @@ def _levels(
     for name in order:
         usable = list(applicable(predicates, bound, name))
         access, used = _access(name, usable, algorithms[name])
-        levels.append(Level(name, access, tuple(predicate for predicate in usable if predicate not in used)))
+        ties = frozenset(stream for predicate in usable for stream in predicate_streams(predicate)) - {name}
+        levels.append(Level(name, access, tuple(predicate for predicate in usable if predicate not in used), ties))
         bound |= {name}
     return tuple(levels)
 

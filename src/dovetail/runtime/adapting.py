@@ -20,6 +20,9 @@ class WallStopwatch:
     def begin(self) -> None:
         self._started = perf_counter()
 
+    def split(self) -> float:
+        return perf_counter() - self._started
+
     def end(self, stream: str, block: Block) -> float:
         return perf_counter() - self._started
 

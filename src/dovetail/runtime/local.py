@@ -14,8 +14,10 @@ from dovetail.errors import DataError, nearest
 from dovetail.model.fingerprint import fingerprint
 from dovetail.model.order import Adaptive
 from dovetail.model.stream import Stream
+from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
+from dovetail.runtime.replanning import Replanning, measured_report
 from dovetail.runtime.rows import as_table
 
 
@@ -49,6 +51,7 @@ class Run:
         if snapshot is not None:
             slices, header = unpack_snapshot(snapshot, self._fingerprint)
             self._engine.apply(Changes(slices, [], header))
+        Replanning(self._engine)
         order = plan.query.order
         if isinstance(order, Adaptive):
             self._adapting = Adapting(self._engine, order.alpha)
@@ -90,6 +93,14 @@ class Run:
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
         return self._engine.metrics()
+
+    def plan_report(self) -> dict[str, Any]:
+        """The plan it runs with now, and what was measured beside what was predicted, as plain values."""
+        return measured_report(self._engine)
+
+    def explain(self) -> str:
+        """The same in words."""
+        return explain(self.plan_report())
 
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``query.local(snapshot=...)``."""
@@ -146,6 +157,7 @@ def _as_us(time: datetime | int) -> int:
 def collect(plan: Plan) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
     engine = Engine(plan)
+    Replanning(engine)
     batches = [*engine.push(tables_of(plan.query.streams)), *engine.close()]
     return pa.Table.from_batches(batches, plan.query.schema)
 

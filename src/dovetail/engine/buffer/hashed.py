@@ -46,6 +46,12 @@ class HashIndex:
             self.heads = np.full(1 << wanted, -1, np.int64)
             self.insert(codes, base, tail, end)
 
+    def build(self, codes: npt.NDArray[Any], base: int, tail: int, end: int, capacity: int) -> None:
+        """Chains over tuples that are stored already, with room for so many."""
+        self.move(0, 0, capacity)
+        self.heads = np.empty(0, np.int64)
+        self.resize(codes, base, tail, end)
+
 
 class CellIndex(HashIndex):
     """Chains over the cells of a number line: a band as wide as a cell reaches two of them.

@@ -10,6 +10,7 @@ arrival: sorted whatever the input, hence searchable; it is the times themselves
 out of order. ``slack`` is how far the worst stored tuple lies behind its clock.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ class Window:
         self._columns: dict[str, Column] = {
             name: column_for(stream.schema.field(name).type) for name in storage.columns
         }
+        self._name = stream.name
         self._derived: dict[Attribute, Numbers] = {}
         self._sources = {attribute: self._source(stream.name, attribute) for attribute in storage.attributes}
         self._own_times = None if _is_plain_time(stream) else Numbers(np.empty(0, np.int64))
@@ -54,8 +56,11 @@ class Window:
         self.hashed = {key: HashIndex() for key in storage.hashed}
         self.celled = {cells: CellIndex(cells.width) for cells in storage.celled}
         self.ranked = {attribute: SortedIndex() for attribute in storage.sorted}
-        self._chained = [(self._sources[key], index) for key, index in self.hashed.items()]
-        self._chained += [(self._sources[cells.number], index) for cells, index in self.celled.items()]
+        self._chained = self._chains()
+
+    def _chains(self) -> list[tuple[Numbers | FixedColumn, HashIndex]]:
+        chains = [(self._sources[key], index) for key, index in self.hashed.items()]
+        return chains + [(self._sources[cells.number], index) for cells, index in self.celled.items()]
 
     def _source(self, name: str, attribute: Attribute) -> Numbers | FixedColumn:
         """Where an attribute's numbers stand: in the column that already holds them, or derived ones of their own."""
@@ -149,6 +154,33 @@ class Window:
             index.insert(source.data, self.base, first, last)
         for ranked, runs in self.ranked.items():
             runs.insert(self.attribute(ranked), self.base, first, last)
+
+    def restructure(self, storage: Storage, read: Callable[[pa.RecordBatch], Block]) -> None:
+        """Keep the same tuples another way: indexes that are new are built, those no longer wanted are dropped.
+
+        ``read`` derives from stored rows the numbers that no index or probe has needed so far.
+        """
+        known, self.storage = self._sources, storage
+        self._derived = {a: numbers for a, numbers in self._derived.items() if a in storage.attributes}
+        self._sources = {a: known[a] if a in known else self._source(self._name, a) for a in storage.attributes}
+        if len(self) and not self._sources.keys() <= known.keys():
+            for attribute, values in read(self.batch(self.tail, self.end)).attributes.items():
+                if attribute in self._derived and attribute not in known:
+                    self._derived[attribute].write(values, self.tail - self.base, self._capacity)
+        self._reindex(storage)
+
+    def _reindex(self, storage: Storage) -> None:
+        before = [*self.hashed.values(), *self.celled.values(), *self.ranked.values()]
+        self.hashed = {key: self.hashed.get(key) or HashIndex() for key in storage.hashed}
+        self.celled = {cells: self.celled.get(cells) or CellIndex(cells.width) for cells in storage.celled}
+        self.ranked = {attribute: self.ranked.get(attribute) or SortedIndex() for attribute in storage.sorted}
+        self._chained = self._chains()
+        for source, index in self._chained:
+            if index not in before:
+                index.build(source.data, self.base, self.tail, self.end, self._capacity)
+        for attribute, runs in self.ranked.items():
+            if runs not in before and len(self):
+                runs.insert(self.attribute(attribute), self.base, self.tail, self.end)
 
     def _follow_clock(self, start: int, stop: int, in_order: bool) -> None:
         so_far = int(self.clock[start - 1]) if start > self.tail - self.base else int(self.times[start])

@@ -17,6 +17,7 @@ from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.candidates import Step, bind
 from dovetail.engine.combine.check import check
 from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.tally import Tally
 from dovetail.plan.physical import Level
 
 
@@ -33,6 +34,7 @@ class Probe:
         self._steps: list[Step] = [
             bind(level.access, windows, windows[level.stream], widths[level.stream]) for level in levels
         ]
+        self.tallies = [(level.tie, Tally()) for level in levels]
 
     def results(self, first: int, last: int) -> Iterator[Partial]:
         """Complete results of the stored tuples with ids first..last-1, in pieces."""
@@ -49,8 +51,10 @@ class Probe:
         if depth == len(self._levels):
             yield partial
             return
-        level = self._levels[depth]
+        level, tally = self._levels[depth], self.tallies[depth][1]
         window, width = self._windows[level.stream], self._widths[level.stream]
+        tally.came += len(partial)
+        tally.pairs += len(partial) * len(window)
         if not len(window):
             return
         for parents, ids in self._steps[depth].pieces(partial):
@@ -64,5 +68,6 @@ class Probe:
             longer = partial.extended(level.stream, parents, window, ids.copy(), width)
             for predicate in level.checks:
                 longer = longer.where(check(predicate, self._windows, longer))
+            tally.matched += len(longer)
             if len(longer):
                 yield from self._extend(depth + 1, longer)

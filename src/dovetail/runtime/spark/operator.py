@@ -32,6 +32,7 @@ from dovetail.engine.engine import Engine
 from dovetail.model.order import Adaptive
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
+from dovetail.runtime.replanning import Replanning
 from dovetail.runtime.spark.alarm import Alarm
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces, to_blob
@@ -141,7 +142,7 @@ class JoinOperator(StatefulProcessor):
             cached = ENGINES.take((self._job.run, bucket))
             if head is None:
                 report.recalled = "new"
-                return None, Engine(self._job.plan, WallStopwatch())
+                return None, self._new_engine()
             if cached and cached.token == head.token:
                 report.recalled = "cached"
                 return head, cached.engine
@@ -149,9 +150,14 @@ class JoinOperator(StatefulProcessor):
                 report.recalled = "caught up"
                 return head, cached.engine
             report.recalled = "loaded"
-            engine = Engine(self._job.plan, WallStopwatch())
+            engine = self._new_engine()
             engine.apply(Changes(dict(self._state.load_all()), [], head.header))
             return head, engine
+
+    def _new_engine(self) -> Engine:
+        engine = Engine(self._job.plan, WallStopwatch())
+        Replanning(engine)
+        return engine
 
     def _catch_up(self, cached: Cached, head: Head) -> bool:
         """Apply the batches that an engine missed; False if they are too many, or if it does not end up like the state.

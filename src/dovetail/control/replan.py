@@ -1,0 +1,81 @@
+"""When a running join should be planned anew: statistics in, a plan out, or none because the old one will do.
+
+A new plan is only looked for when something has drifted by a fifth or more since the last look, and only taken up if
+it wins twice in a row, saves a twentieth of what the two do differently, and pays for building its indexes within a
+few seconds of the streams' time. So plans neither flutter between two that are about equal nor follow every burst.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from dovetail.model.statistics import Statistics
+from dovetail.plan.choose_plan import Planner, decision_of
+from dovetail.plan.cost import stored, work
+from dovetail.plan.physical import Plan
+
+DRIFT = 1.2
+GAIN = 0.95
+PAYBACK_S = 5.0
+
+
+class Replan:
+    """The memory between two looks."""
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+        self._seen: dict[object, float] = {}
+        self._favourite: Plan | None = None
+
+    def decide(self, now: Plan, known: Statistics) -> Plan | None:
+        """The plan to go on with; None: the one that runs."""
+        if not self._drifted(known) and self._favourite is None:
+            return None
+        best = self._planner.choose(known)
+        if not self._pays(now, best, known):
+            self._favourite = None
+            return None
+        won_before, self._favourite = best is self._favourite, best
+        if not won_before:
+            return None
+        self._favourite = None
+        return best
+
+    def _drifted(self, known: Statistics) -> bool:
+        fresh = dict(_readings(known))
+        if fresh.keys() == self._seen.keys() and all(_alike(fresh[name], self._seen[name]) for name in fresh):
+            return False
+        self._seen = fresh
+        return True
+
+    def _pays(self, now: Plan, best: Plan, known: Statistics) -> bool:
+        if decision_of(best) == decision_of(now):
+            return False
+        before, after = self._apart(work(now, known), work(best, known))
+        return after < GAIN * before and self._rebuilding(now, best, known) < (before - after) * PAYBACK_S
+
+    def _apart(self, before: Mapping[str, float], after: Mapping[str, float]) -> tuple[float, float]:
+        """The costs of two plans, without the work that both do alike."""
+        differs = [term for term in before.keys() | after.keys() if before.get(term, 0.0) != after.get(term, 0.0)]
+        one, other = ({term: work.get(term, 0.0) for term in differs} for work in (before, after))
+        return self._planner.weights.cost(one), self._planner.weights.cost(other)
+
+    def _rebuilding(self, now: Plan, best: Plan, known: Statistics) -> float:
+        """Seconds it takes to index the windows that change."""
+        total = 0.0
+        for name, storage in best.storage.items():
+            stream = known.streams[name]
+            if storage.algorithm != now.storage[name].algorithm and stream.rate:
+                inserted = dict(stored(storage.algorithm, stream))
+                total += self._planner.weights.cost(inserted) / stream.rate * stream.tuples
+        return total
+
+
+def _readings(known: Statistics) -> Iterator[tuple[object, float]]:
+    for name, stream in known.streams.items():
+        yield ("rate", name), stream.rate
+        yield ("tuples", name), stream.tuples
+    yield from known.keys.items()
+    yield from known.selectivities.items()
+
+
+def _alike(one: float, other: float) -> bool:
+    return one <= other * DRIFT and other <= one * DRIFT

@@ -1,0 +1,56 @@
+"""How many distinct keys a window holds, from a small table instead of a set.
+
+    register = hash of the key -> id of its last tuple        a register counts while that tuple is in the window
+
+Linear counting over three levels: the first sees every key, each further one a sixteenth of the keys of the level
+before, so that a few thousand registers count from one key to millions within a few per cent. Windows slide for free:
+expiry moves the window's tail, and registers whose last tuple lies before it no longer count.
+"""
+
+from math import log
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+_BITS = 12
+_SIZE = 1 << _BITS
+_LEVELS = 3
+_FULL = 0.8  # above this share of used registers a level says little; the next one is asked
+
+
+@njit("void(Array(int64, 1, 'C', readonly=True), int64, int64[:, ::1])", cache=True, nogil=True)
+def note_keys(codes, first, registers):  # type: ignore[no-untyped-def]  # typed by its signature
+    """Enter the keys of tuples first, first + 1, ...; later tuples overwrite earlier ones."""
+    levels, size = registers.shape
+    for at in range(len(codes)):
+        word = np.uint64(codes[at])
+        word = (word ^ (word >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+        word = word ^ (word >> np.uint64(32))
+        slot = np.int64(word & np.uint64(size - 1))
+        registers[0, slot] = first + at
+        rest = word >> np.uint64(48)
+        level = 1
+        while level < levels and rest & np.uint64(15) == 0:
+            registers[level, slot] = first + at
+            rest = rest >> np.uint64(4)
+            level += 1
+
+
+class KeySketch:
+    """The distinct keys of one window."""
+
+    def __init__(self) -> None:
+        self._registers: npt.NDArray[np.int64] = np.full((_LEVELS, _SIZE), -1, np.int64)
+
+    def note(self, codes: npt.NDArray[np.int64], first: int) -> None:
+        """Tuples with consecutive ids from ``first`` on were stored."""
+        note_keys(np.ascontiguousarray(codes), first, self._registers)
+
+    def estimate(self, tail: int) -> float:
+        """About how many distinct keys the tuples from ``tail`` on have."""
+        for level in range(_LEVELS):
+            used = int((self._registers[level] >= tail).sum())
+            if used <= _FULL * _SIZE or level == _LEVELS - 1:
+                return -_SIZE * log(max(1 - used / _SIZE, 0.5 / _SIZE)) * float(16**level)
+        raise AssertionError("the last level always answers")

@@ -1,0 +1,118 @@
+"""What an engine sees of its streams: a few additions per block, read now and then, and soon forgotten.
+
+    a block is stored       tuples, distinct keys (a sketch per key), time spent
+    a step of its probe     combinations that came, pairs they could form, candidates, matches
+    its results             how many
+
+A reading is due when the slowest stream has come a quarter of a second further (or the fastest ten times that), so
+that rates are seen at the same point of the streams' taking turns; or after many tuples, but never after a few.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+
+from dovetail.engine.admit.block import Block
+from dovetail.engine.admit.watermarks import BEFORE_ALL
+from dovetail.engine.buffer.key_sketch import KeySketch
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.probe import Probe
+from dovetail.model.statistics import Costs, Statistics, StreamStatistics
+from dovetail.observe.recent import Recent
+from dovetail.plan.physical import Key, key_text
+
+INTERVAL_US = 250_000
+_FAR_BEHIND = 10
+_FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
+
+
+class Observed:
+    """Running statistics of one engine."""
+
+    def __init__(self, windows: Mapping[str, Window]) -> None:
+        self._windows = windows
+        self._sums = Recent()
+        self._fresh: dict[Hashable, float] = defaultdict(float)
+        self._times = dict.fromkeys(windows, BEFORE_ALL)
+        self._clock = BEFORE_ALL
+        self._since = 0
+        self._sketches: dict[str, dict[str, KeySketch]] = {name: {} for name in windows}
+
+    def stored(self, name: str, block: Block, first: int, spent_s: float) -> None:
+        """A block has been stored under ids from ``first`` on."""
+        for attribute, codes in block.attributes.items():
+            if isinstance(attribute, Key):
+                self._sketches[name].setdefault(key_text(attribute), KeySketch()).note(codes, first)
+        self._fresh["insert", name] += spent_s
+
+    def joined(self, name: str, block: Block, spent_s: float) -> None:
+        """It has probed, and its results have left; ``spent_s`` is the time for all of that."""
+        self._fresh["tuples", name] += len(block)
+        self._fresh["blocks", name] += 1
+        self._fresh["busy", name] += spent_s
+        self._since += len(block)
+        if self._clock == BEFORE_ALL:
+            self._clock = int(block.times[0])
+        self._times[name] = max(self._times[name], int(block.times[-1]))
+
+    def made(self, results: int) -> None:
+        """So many results were made."""
+        self._fresh["results"] += results
+
+    def expired(self, name: str, spent_s: float) -> None:
+        """A window forgot what it may."""
+        self._fresh["expiry", name] += spent_s
+
+    @property
+    def due(self) -> bool:
+        """Whether enough has happened since the last reading."""
+        if self._since < _FEW_TUPLES:
+            return False
+        return self._now() - self._clock >= (INTERVAL_US if self._since < _MANY_TUPLES else 1)
+
+    def _now(self) -> int:
+        spoken = [time for time in self._times.values() if time > BEFORE_ALL]
+        return max(min(spoken), max(spoken) - _FAR_BEHIND * INTERVAL_US)
+
+    def read(self, probes: Iterable[Probe]) -> None:
+        """Take what the counters have gathered, when it is due."""
+        for probe in probes:
+            for tie, tally in probe.tallies:
+                for part, amount in tally.take():
+                    self._fresh[part, tie] += amount
+        now = self._now()
+        self._sums.add((now - self._clock) / 1e6, self._fresh)
+        self._clock, self._since = now, 0
+        self._fresh.clear()
+
+    @property
+    def ready(self) -> bool:
+        """Whether rates are known: some time has passed between two readings."""
+        return self._sums.seconds > 0
+
+    def statistics(self) -> Statistics:
+        """What is known now; streams that sent nothing yet have a rate of zero."""
+        sums, seconds = self._sums, max(self._sums.seconds, 1e-6)
+        tie_sums = [name[1] for name in sums if isinstance(name, tuple) and name[0] == "pairs" and sums[name] > 0]
+        return Statistics(
+            {name: self._stream(name, seconds) for name in self._windows},
+            {key: sketch.estimate(self._windows[name].tail) for name, key, sketch in self._all_sketches()},
+            {tie: (sums["matched", tie] + 0.5) / (sums["pairs", tie] + 1) for tie in tie_sums},
+            {tie: sums["matched", tie] / max(sums["came", tie], 1e-9) for tie in tie_sums},
+            sums["results"] / seconds,
+            {name: self._costs(name) for name in self._windows if sums["busy", name] > 0},
+        )
+
+    def _all_sketches(self) -> Iterable[tuple[str, str, KeySketch]]:
+        for name, sketches in self._sketches.items():
+            for key, sketch in sketches.items():
+                yield name, key, sketch
+
+    def _stream(self, name: str, seconds: float) -> StreamStatistics:
+        window, blocks = self._windows[name], self._sums["blocks", name]
+        block = self._sums["tuples", name] / blocks if blocks else 1.0
+        return StreamStatistics(self._sums["tuples", name] / seconds, len(window), max(block, 1.0), window.nbytes)
+
+    def _costs(self, name: str) -> Costs:
+        tuples = max(self._sums["tuples", name], 1e-9)
+        insert, busy = self._sums["insert", name], self._sums["busy", name]
+        return Costs(insert / tuples, max(busy - insert, 0.0) / tuples, self._sums["expiry", name] / tuples)

@@ -1,0 +1,61 @@
+"""What is known about the streams of a query: given by a user, measured by an engine, or assumed.
+
+Example: A brings 1,000 tuples per second into a window of a minute, 500 distinct keys among them.
+
+    >>> a = StreamStatistics(rate=1000, tuples=60_000, block=100)
+    >>> known = Statistics({"A": a}, keys={"A.k": 500})
+    >>> known.streams["A"].tuples / known.keys["A.k"]
+    120.0
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Tie = tuple[frozenset[str], str]  # the streams already bound that a probe starts from, and the stream it looks into
+
+
+@dataclass(frozen=True)
+class StreamStatistics:
+    """One stream: tuples per second of event time, tuples in its window, tuples joined at a time."""
+
+    rate: float
+    tuples: float
+    block: float
+    bytes: float | None = None
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Measured, for one stream: seconds per tuple that arrived, of storing, of probing with it, of forgetting."""
+
+    insert_s: float
+    probe_s: float
+    expiry_s: float
+
+    @property
+    def total_s(self) -> float:
+        return self.insert_s + self.probe_s + self.expiry_s
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """All streams together; ``assumed`` says in words what was neither given nor measured.
+
+    ``keys`` holds the distinct values of a key in its window, by the key's text (``"A.k"``). A selectivity is the
+    share of a window's tuples that match a probe; a fan-out is how many do.
+    """
+
+    streams: Mapping[str, StreamStatistics]
+    keys: Mapping[str, float] = field(default_factory=dict)
+    selectivities: Mapping[Tie, float] = field(default_factory=dict)
+    fanouts: Mapping[Tie, float] = field(default_factory=dict)
+    output_rate: float | None = None
+    costs: Mapping[str, Costs] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def busy(self) -> float | None:
+        """Measured: seconds of work per second of event time; None if nothing was measured."""
+        if not self.costs:
+            return None
+        return sum(self.streams[name].rate * cost.total_s for name, cost in self.costs.items())

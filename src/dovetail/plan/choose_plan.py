@@ -1,0 +1,78 @@
+"""The cheapest plan of one multi-way operator for what is known about its streams.
+
+Probe orders come first: smallest expected matches first. Given these, how one window is stored changes nothing for
+another, so each stream's structure is chosen for itself: the one whose insertions and probes cost least together.
+"""
+
+from collections.abc import Mapping
+
+from dovetail.model.decision import Decision
+from dovetail.model.query import Algorithm, JoinQuery
+from dovetail.model.statistics import Statistics
+from dovetail.plan.choose_algorithm import asked_algorithm, possible_algorithms
+from dovetail.plan.choose_probe_order import choose_probe_order
+from dovetail.plan.cost import Weights, window_work
+from dovetail.plan.join_graph import close_equalities
+from dovetail.plan.physical import Plan
+from dovetail.plan.plan_query import plan_query
+
+Orders = Mapping[str, tuple[str, ...]]
+
+
+class Planner:
+    """Plans one query again and again, as more becomes known; plans it has made before are kept."""
+
+    def __init__(self, query: JoinQuery, weights: Weights) -> None:
+        self.query = query
+        self.weights = weights
+        self._predicates = close_equalities(query.predicates)
+        self._possible = {name: possible_algorithms(name, self._predicates) for name in query.names}
+        self._made: dict[object, Plan] = {}
+
+    def choose(self, known: Statistics) -> Plan:
+        """Probe orders and structures by predicted cost; what the query sets by hand stays."""
+        names = self.query.names
+        orders = {name: choose_probe_order(name, names, self._predicates, known) for name in names}
+        return self.plan(orders, {name: self._cheapest(orders, name, known) for name in names})
+
+    def _cheapest(self, orders: Orders, name: str, known: Statistics) -> Algorithm:
+        asked = asked_algorithm(self.query, name)
+        if asked is not None:
+            return asked
+        costs = self.window_costs(orders, name, known)
+        return min(costs, key=lambda algorithm: costs[algorithm])
+
+    def window_costs(self, orders: Orders, name: str, known: Statistics) -> dict[Algorithm, float]:
+        """What storing one stream and probing its window costs per second, in each possible way."""
+        return {
+            algorithm: self.weights.cost(window_work(self._uniform(orders, algorithm), name, known))
+            for algorithm in self._possible[name]
+        }
+
+    def _uniform(self, orders: Orders, algorithm: Algorithm) -> Plan:
+        """Every stream stored in the same way, where it can be."""
+        return self.plan(orders, {name: algorithm for name, some in self._possible.items() if algorithm in some})
+
+    def plan(self, orders: Orders, algorithms: Mapping[str, Algorithm]) -> Plan:
+        """The plan with these orders and structures."""
+        key = tuple(orders.items()), tuple(algorithms.items())
+        if key not in self._made:
+            self._made[key] = plan_query(self.query, orders, algorithms)
+        return self._made[key]
+
+
+def choose_plan(query: JoinQuery, known: Statistics, weights: Weights) -> Plan:
+    """The plan for what is known."""
+    return Planner(query, weights).choose(known)
+
+
+def decision_of(plan: Plan, version: int = 0) -> Decision:
+    """What of a plan may change while it runs."""
+    orders = {name: tuple(level.stream for level in levels) for name, levels in plan.probes.items()}
+    return Decision({name: storage.algorithm for name, storage in plan.storage.items()}, orders, version=version)
+
+
+def plan_of(query: JoinQuery, decision: Decision) -> Plan:
+    """The plan that a decision stands for; what the query sets by hand counts before it."""
+    asked = {name: algorithm for name in query.names if (algorithm := asked_algorithm(query, name))}
+    return plan_query(query, decision.orders, {**decision.algorithms, **asked})

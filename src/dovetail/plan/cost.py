@@ -1,0 +1,182 @@
+"""What a plan costs: how often each kind of work is done per second, times what it takes on this machine.
+
+``work`` counts, ``Weights`` says how many seconds one of each takes (measured once per machine, see ``calibrate``):
+
+    blocks        every block, every step of its probe, every block that has results
+    tuples        every arrival; into a hash index; sorted into runs and merged with older ones
+    hash          a look into the index, and a step along the chain for every stored tuple of that key (bands: cell)
+    scan          two binary searches, and every tuple in range
+    sorted        a binary search per run, and every candidate found
+    results       each combination made on the way, each result, each of its columns
+
+Far memory costs more than near: looks and steps into a window larger than the caches count once more as ``far``.
+Expiry is a term of blocks only, because our windows forget by moving a mark; in the paper's model (``plan.kang``)
+every tuple that leaves walks its bucket.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import exp, log2
+
+from dovetail.model.query import Algorithm
+from dovetail.model.statistics import Statistics, StreamStatistics
+from dovetail.plan.estimate import matches_along
+from dovetail.plan.join_graph import close_equalities
+from dovetail.plan.physical import BandAccess, KeyAccess, Level, Plan, SimilarityAccess
+
+NEAR_TUPLES = 1 << 14
+STRETCH = 256  # a scan counts matches in stretches of so many tuples, and looks again only where it found some
+
+# Seconds, measured on an ordinary machine of 2024; ``calibrate`` replaces them by this one's.
+TYPICAL: Mapping[str, float] = {
+    "block": 40e-6,
+    "block_stream": 6e-6,
+    "level": 12e-6,
+    "result_block": 30e-6,
+    "tuple": 15e-9,
+    "hash_insert": 3e-9,
+    "hash_insert_far": 1.5e-9,
+    "sorted_block": 12e-6,
+    "sorted_insert": 6e-9,
+    "sorted_merge": 3e-9,
+    "hash_probe": 8e-9,
+    "hash_probe_far": 4e-9,
+    "hash_step": 3e-9,
+    "hash_step_far": 1.5e-9,
+    "cell_probe": 20e-9,
+    "cell_probe_far": 8e-9,
+    "cell_step": 5e-9,
+    "scan_probe": 4e-9,
+    "scan_tuple": 0.35e-9,
+    "scan_again": 1e-9,
+    "band_tuple": 0.6e-9,
+    "sorted_level": 12e-6,
+    "sorted_probe": 3e-9,
+    "sorted_probe_far": 3e-9,
+    "sorted_step": 3e-9,
+    "sorted_step_far": 3e-9,
+    "similar_pair": 40e-9,
+    "all_tuple": 1e-9,
+    "check": 100e-9,
+    "match": 20e-9,
+    "result": 5e-9,
+    "result_column": 10e-9,
+}
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Seconds per unit of each kind of work, and where they come from."""
+
+    seconds: Mapping[str, float] = field(default_factory=lambda: dict(TYPICAL))
+    origin: str = "typical values, not measured on this machine"
+
+    def cost(self, work: Mapping[str, float]) -> float:
+        """Seconds for so much work."""
+        return sum(self.seconds[term] * amount for term, amount in work.items())
+
+
+def cost(plan: Plan, known: Statistics, weights: Weights) -> float:
+    """Seconds of work per second of event time: above 1 the join falls behind."""
+    return weights.cost(work(plan, known))
+
+
+def work(plan: Plan, known: Statistics) -> dict[str, float]:
+    """How often each kind of work is done per second of event time."""
+    names = plan.query.names
+    return _sum(term for name in names for term in (*_arriving(plan, known, name), *_window(plan, name, known)))
+
+
+def window_work(plan: Plan, name: str, known: Statistics) -> dict[str, float]:
+    """The part of it that depends on how one stream is stored."""
+    return _sum(_window(plan, name, known))
+
+
+def _sum(terms: Iterable[tuple[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = defaultdict(float)
+    for term, amount in terms:
+        total[term] += amount
+    return dict(total)
+
+
+def _window(plan: Plan, name: str, known: Statistics) -> Iterator[tuple[str, float]]:
+    """A stream's tuples entering its window, and all others' probes of it."""
+    yield from stored(plan.storage[name].algorithm, known.streams[name])
+    predicates = close_equalities(plan.query.predicates)
+    for arriving, levels in plan.probes.items():
+        stream = known.streams[arriving]
+        along = [1.0, *matches_along(known, predicates, arriving, [level.stream for level in levels])]
+        for level, before, after in zip(levels, along[:-1], along[1:], strict=True):
+            if level.stream == name:
+                yield from probed(plan, known, level, before * stream.rate, after * stream.rate)
+                if plan.storage[name].algorithm == "sorted":
+                    yield "sorted_level", stream.rate / stream.block * min(1.0, before * stream.block)
+
+
+def stored(algorithm: Algorithm, stream: StreamStatistics) -> Iterator[tuple[str, float]]:
+    """Bringing a stream's tuples into the index of its window."""
+    if algorithm == "hash":
+        yield "hash_insert", stream.rate
+        yield "hash_insert_far", stream.rate * far(stream.tuples)
+    if algorithm == "sorted":
+        yield "sorted_block", stream.rate / stream.block
+        yield "sorted_insert", stream.rate * log2(stream.block + 1)
+        yield "sorted_merge", stream.rate * log2(1 + stream.tuples / stream.block)
+
+
+def _arriving(plan: Plan, known: Statistics, arriving: str) -> Iterator[tuple[str, float]]:
+    """What a stream's tuples cost whatever the structures: blocks, steps, matches, results."""
+    stream, levels = known.streams[arriving], plan.probes[arriving]
+    predicates = close_equalities(plan.query.predicates)
+    along = [1.0, *matches_along(known, predicates, arriving, [level.stream for level in levels])]
+    blocks = stream.rate / stream.block
+    yield "tuple", stream.rate
+    yield "block", blocks
+    yield "block_stream", blocks * len(plan.query.names)
+    for level, before, after in zip(levels, along[:-1], along[1:], strict=True):
+        yield "level", blocks * min(1.0, before * stream.block)
+        yield "match", after * stream.rate
+        yield "check", after * stream.rate * len(level.checks)
+    yield "result_block", blocks * min(1.0, along[-1] * stream.block)
+    yield "result", along[-1] * stream.rate
+    yield "result_column", along[-1] * stream.rate * len(plan.query.select)
+
+
+def probed(plan: Plan, known: Statistics, level: Level, looks: float, found: float) -> Iterator[tuple[str, float]]:
+    """So many looks per second into one window, which find so many tuples."""
+    access, tuples = level.access, known.streams[level.stream].tuples
+    if isinstance(access, SimilarityAccess):
+        yield "similar_pair", looks * tuples
+    elif isinstance(access, KeyAccess | BandAccess) and not access.indexed:
+        yield "scan_probe", looks * log2(tuples + 2)
+        yield "scan_tuple" if isinstance(access, KeyAccess) else "band_tuple", looks * tuples
+        yield "scan_again", looks * tuples * (1 - exp(-STRETCH * found / max(looks * tuples, 1e-9)))
+    elif isinstance(access, BandAccess) and access.cells is not None:
+        yield "cell_probe", looks
+        yield "cell_probe_far", looks * far(tuples)
+        yield "cell_step", 2 * found + looks
+    elif isinstance(access, KeyAccess) and plan.storage[level.stream].algorithm == "hash":
+        walked = found + looks * _strangers(known, level.stream)
+        yield "hash_probe", looks
+        yield "hash_probe_far", looks * far(tuples)
+        yield "hash_step", walked
+        yield "hash_step_far", walked * far(tuples)
+    elif isinstance(access, KeyAccess | BandAccess):
+        runs = 1 + log2(1 + tuples / known.streams[level.stream].block)
+        yield "sorted_probe", looks * runs * log2(2 + tuples / runs)
+        yield "sorted_probe_far", looks * far(tuples)
+        yield "sorted_step", found
+        yield "sorted_step_far", found * far(tuples)
+    else:
+        yield "all_tuple", looks * tuples
+
+
+def _strangers(known: Statistics, name: str) -> float:
+    """Tuples of other keys met in a chain: there are about as many buckets as there is room for tuples."""
+    return 0.5 if known.streams[name].tuples >= 1 else 0.0
+
+
+def far(tuples: float) -> float:
+    """How much of a window lies outside the caches, in doublings."""
+    return log2(max(1.0, tuples / NEAR_TUPLES))

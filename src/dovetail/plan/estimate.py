@@ -1,0 +1,74 @@
+"""How many tuples match, from what is known about the streams.
+
+    matches of a probe = selectivity * tuples in the window probed
+    results per second = for each arriving stream: its rate * the matches along its probe order, multiplied up
+
+A measured selectivity counts before a reckoned one. An equality is reckoned as one over the larger number of distinct
+keys; several equalities on the same column (``A.k = C.k`` and ``B.k = C.k``) narrow it down once, on different columns
+each for itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from dovetail.model.expression import Expression, streams_of
+from dovetail.model.predicate import Band, Equality, Predicate, Similarity, predicate_streams
+from dovetail.model.statistics import Statistics
+from dovetail.plan.join_graph import applicable
+
+ASSUMED_KEYS = 1000.0
+_ASSUMED: Mapping[type, float] = {Band: 0.01, Similarity: 0.01}
+_ASSUMED_OTHERWISE = 1 / 3
+
+
+def selectivity(known: Statistics, predicates: Sequence[Predicate], bound: frozenset[str], name: str) -> float:
+    """The share of a window's tuples that match a combination of the bound streams."""
+    usable = list(applicable(predicates, bound, name))
+    ties = frozenset(stream for predicate in usable for stream in predicate_streams(predicate)) - {name}
+    measured = known.selectivities.get((ties, name))
+    if measured is not None:
+        return measured
+    by_column: dict[object, float] = {}
+    for predicate in usable:
+        column = _own_side(predicate, name) if isinstance(predicate, Equality) else predicate
+        by_column[column] = min(by_column.get(column, 1.0), _of(known, predicate, name))
+    return prod(by_column.values())
+
+
+def _of(known: Statistics, predicate: Predicate, name: str) -> float:
+    (other,) = others if len(others := predicate_streams(predicate) - {name}) == 1 else (None,)
+    if other is not None:
+        for tie in ((frozenset({other}), name), (frozenset({name}), other)):
+            if tie in known.selectivities:
+                return known.selectivities[tie]
+    if isinstance(predicate, Equality):
+        return 1 / max(key_count(known, predicate.left), key_count(known, predicate.right), 1.0)
+    return _ASSUMED.get(type(predicate), _ASSUMED_OTHERWISE)
+
+
+def key_count(known: Statistics, key: Expression) -> float:
+    """Distinct values of a key."""
+    return known.keys.get(str(key), ASSUMED_KEYS)
+
+
+def _own_side(equality: Equality, name: str) -> Expression:
+    return equality.left if streams_of(equality.left) == {name} else equality.right
+
+
+def matches_along(
+    known: Statistics, predicates: Sequence[Predicate], arriving: str, order: Sequence[str]
+) -> list[float]:
+    """For each step of a probe, how many combinations one arrival has become after it."""
+    bound, combinations, along = frozenset({arriving}), 1.0, []
+    for name in order:
+        combinations *= selectivity(known, predicates, bound, name) * known.streams[name].tuples
+        along.append(combinations)
+        bound |= {name}
+    return along
+
+
+def output_rate(known: Statistics, predicates: Sequence[Predicate], orders: Mapping[str, Sequence[str]]) -> float:
+    """Results per second: ``prod s * prod rate * sum_i prod_(j != i) window_j``, if each pair has one selectivity."""
+    return sum(
+        known.streams[name].rate * matches_along(known, predicates, name, order)[-1] for name, order in orders.items()
+    )

@@ -1,0 +1,36 @@
+"""Planning while a join runs: whenever the engine has taken a reading, ask control, tell the engine."""
+
+from typing import Any
+
+from dovetail.control.replan import Replan
+from dovetail.engine.engine import Engine
+from dovetail.model.decision import Decision
+from dovetail.plan.assume import assume
+from dovetail.plan.calibrate import load_weights
+from dovetail.plan.choose_plan import Planner, decision_of
+from dovetail.plan.report import plan_report
+
+
+class Replanning:
+    """Ties one engine to its planner; it lives as long as the engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._control = Replan(Planner(engine.plan.query, load_weights()))
+        engine.between_blocks = self.consider
+
+    def consider(self) -> None:
+        """Decide by what the engine knows now."""
+        engine = self._engine
+        plan = self._control.decide(engine.plan, engine.observed.statistics())
+        if plan is not None:
+            decision = decision_of(plan)
+            engine.replan(Decision(decision.algorithms, decision.orders, decision.lazy, engine.decision.version + 1))
+
+
+def measured_report(engine: Engine) -> dict[str, Any]:
+    """The plan of an engine with what it has seen; before it has seen anything, with assumptions."""
+    if not engine.observed.ready:
+        return plan_report(engine.plan, assume(engine.plan.query), load_weights(), by_rule=True)
+    by_rule = engine.decision.version == 0
+    return plan_report(engine.plan, engine.observed.statistics(), load_weights(), by_rule)
