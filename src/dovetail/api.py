@@ -11,6 +11,7 @@ from dovetail.declare import (
     as_algorithms,
     as_duration,
     as_order,
+    as_plan,
     as_schema,
     check_choice,
     check_how,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dovetail.plan.physical import Plan
+    from dovetail.plan.split_query import Tree
     from dovetail.runtime.local import Run
     from dovetail.runtime.spark.frames import DataFrame, SparkSession
     from dovetail.sql import Statement
@@ -95,6 +97,7 @@ def join(
     order: "str | Adaptive" = "none",
     late: str = "drop",
     algorithm: str | Mapping[str, str] = "auto",
+    plan: "str | Tree" = "auto",
     partitions: int | None = None,
 ) -> "Query":
     """A query over two or more streams; mistakes in it are found here.
@@ -116,7 +119,7 @@ def join(
     check_tied(on, [each.name for each in windowed], condition.predicates)
     chosen = bind_list(select, windowed[:1] if how in ("semi", "anti") else windowed, _functions)
     bound = Statement(windowed, condition, chosen.outputs, check_how(how, windowed), chosen.aggregation)
-    return _query(bound, order=order, late=late, algorithm=algorithm, partitions=partitions)
+    return _query(bound, order=order, late=late, algorithm=algorithm, plan=plan, partitions=partitions)
 
 
 def sql(text: str, *streams: Stream, **options: Any) -> "Query":
@@ -146,6 +149,7 @@ def _query(
     order: "str | Adaptive" = "none",
     late: str = "drop",
     algorithm: str | Mapping[str, str] = "auto",
+    plan: "str | Tree" = "auto",
     partitions: int | None = None,
 ) -> "Query":
     query = JoinQuery(
@@ -157,6 +161,7 @@ def _query(
         order=as_order("hold" if bound.aggregation and order == "none" else order),
         late=check_choice("late", late, ("drop", "keep", "divert")),
         algorithm=as_algorithms(algorithm, [each.name for each in bound.streams]),
+        plan=as_plan(plan, [each.name for each in bound.streams]),
         partitions=check_partitions(partitions),
         aggregation=bound.aggregation,
     )
@@ -194,7 +199,12 @@ class Query:
     name: str | None = None
 
     def __post_init__(self) -> None:
+        from dovetail.plan.split_query import asked_tree, split_query
+
         self.plan  # noqa: B018  # planning finds what the options do not allow, now and not when it runs
+        tree = asked_tree(self.model)
+        if tree is not None:
+            split_query(self.model, tree)
 
     @property
     def plan(self) -> "Plan":

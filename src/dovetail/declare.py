@@ -16,6 +16,7 @@ from dovetail.model.stream import Stream
 from dovetail.model.window import Window, as_window
 from dovetail.plan.choose_algorithm import ALGORITHMS
 from dovetail.plan.join_graph import connected_components
+from dovetail.plan.split_query import Tree, leaves
 
 
 def as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
@@ -154,6 +155,31 @@ def as_order(order: Any) -> str | Adaptive:
         return order
     check_choice("order", order, ("none", "sync", "hold", "adaptive"))
     return Adaptive() if order == "adaptive" else str(order)
+
+
+def as_plan(plan: Any, names: Sequence[str]) -> Any:
+    """A word, or a nesting of all streams' names."""
+    if isinstance(plan, str):
+        return check_choice("plan", plan, ("auto", "multiway", "binary"))
+    tree = _as_tree(plan)
+    found = leaves(tree)
+    unknown = next((name for name in found if name not in names), None)
+    if unknown is not None:
+        raise QueryError(f"plan={plan!r}: the query has no stream {unknown!r}; {nearest(unknown, names)}")
+    if sorted(found) != sorted(names):
+        raise QueryError(f"plan={plan!r}: name each of {', '.join(names)} exactly once")
+    return tree
+
+
+def _as_tree(plan: Any) -> Tree:
+    if isinstance(plan, str):
+        return plan
+    if not isinstance(plan, tuple | list) or len(plan) < 2:
+        raise QueryError(
+            f"plan: {plan!r} is not a plan; give 'auto', 'multiway', 'binary', or a nesting of two parts or more, "
+            "like (('A', 'B'), 'C')"
+        )
+    return tuple(_as_tree(part) for part in plan)
 
 
 def as_algorithms(algorithm: Any, names: Sequence[str]) -> Any:

@@ -161,6 +161,11 @@ class Engine(Persistent):
         return {name: door.counts["rows"] for name, door in self._doors.items()}
 
     @property
+    def frontier(self) -> int:
+        """No stream will send anything older."""
+        return self._watermarks.frontier
+
+    @property
     def latest(self) -> int:
         """The largest event time that came in."""
         return self._latest

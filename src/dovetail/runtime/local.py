@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.engine.buffer.slices import Changes
-from dovetail.engine.engine import Engine, Stopwatch
+from dovetail.engine.engine import Stopwatch
 from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
 from dovetail.errors import DataError, nearest
 from dovetail.model.fingerprint import fingerprint
@@ -17,8 +17,9 @@ from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
-from dovetail.runtime.replanning import Replanning, measured_report
+from dovetail.runtime.replanning import measured_report
 from dovetail.runtime.rows import as_table
+from dovetail.runtime.tree import engine_of
 
 
 class Run:
@@ -47,11 +48,10 @@ class Run:
     ) -> None:
         self._begin(plan.query.schema, plan.query.streams)
         self._fingerprint = fingerprint(plan.query)
-        self._engine = Engine(plan, stopwatch or WallStopwatch(), block_rows)
+        self._engine = engine_of(plan, stopwatch or WallStopwatch(), block_rows)
         if snapshot is not None:
             slices, header = unpack_snapshot(snapshot, self._fingerprint)
             self._engine.apply(Changes(slices, [], header))
-        Replanning(self._engine)
         order = plan.query.order
         if isinstance(order, Adaptive):
             self._adapting = Adapting(self._engine, order.alpha)
@@ -96,7 +96,7 @@ class Run:
 
     def plan_report(self) -> dict[str, Any]:
         """The plan it runs with now, and what was measured beside what was predicted, as plain values."""
-        return measured_report(self._engine)
+        return measured_report(getattr(self._engine, "top", self._engine))
 
     def explain(self) -> str:
         """The same in words."""
@@ -156,8 +156,7 @@ def _as_us(time: datetime | int) -> int:
 
 def collect(plan: Plan) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
-    engine = Engine(plan)
-    Replanning(engine)
+    engine = engine_of(plan)
     batches = [*engine.push(tables_of(plan.query.streams)), *engine.close()]
     return pa.Table.from_batches(batches, plan.query.schema)
 

@@ -1,0 +1,192 @@
+"""One query as a tree of operators: each joins some streams and the results of operators below it.
+
+    (("A", "B"), "C")      an operator joins A and B; another joins its results, a stream named "(A, B)", with C
+
+A result of the lower operator carries the columns that those above still need, and two numbers about its members:
+
+    result_time   the newest member's time: its time as a tuple of the stream "(A, B)"
+    expiry        the smallest time_i + w_i: the last moment at which all members are still inside their windows
+
+A tuple u of another stream fits in time exactly if ``u.time <= expiry`` (a band like any other) and the newest member
+is within u's own window (which the operator tests anyway): the one rule, over all members. So the results are those of
+one operator over all streams.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from dovetail.errors import PlanError
+from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
+from dovetail.model.predicate import Band, Predicate, Residual, predicate_streams
+from dovetail.model.query import JoinQuery, Output
+from dovetail.model.stream import Stream
+from dovetail.model.window import TimeWindow
+from dovetail.plan.join_graph import close_equalities
+
+Tree = str | tuple["Tree", ...]
+EXPIRY = "expiry"
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One node: a query over base streams and over the results of the operators below, by their names."""
+
+    query: JoinQuery
+    below: Mapping[str, "Operator"]
+
+    @property
+    def operators(self) -> list["Operator"]:
+        """All operators of the tree, those below before those above."""
+        return [operator for child in self.below.values() for operator in child.operators] + [self]
+
+
+def left_deep(names: Iterable[str]) -> Tree:
+    """The binary tree that joins one stream after the other.
+
+    >>> left_deep("ABCD")
+    ((('A', 'B'), 'C'), 'D')
+    """
+    first, *rest = names
+    tree: Tree = first
+    for name in rest:
+        tree = (tree, name)
+    return tree
+
+
+def leaves(tree: Tree) -> tuple[str, ...]:
+    """The streams of a tree, left to right."""
+    return (tree,) if isinstance(tree, str) else tuple(name for part in tree for name in leaves(part))
+
+
+def tree_text(tree: Tree) -> str:
+    """A tree as a name: ``((A, B), C)``."""
+    return tree if isinstance(tree, str) else f"({', '.join(map(tree_text, tree))})"
+
+
+def asked_tree(query: JoinQuery) -> Tree | None:
+    """The tree that a query asks for; None if it leaves one operator for all streams."""
+    if query.plan in ("auto", "multiway") or len(query.streams) < 3:
+        return None
+    return left_deep(query.names) if query.plan == "binary" else query.plan
+
+
+def split_query(query: JoinQuery, tree: Tree) -> Operator:
+    """The operators of a tree, the last one giving the query's own results."""
+    _check(query)
+    closed = replace(query, predicates=close_equalities(query.predicates))
+    return _operator(closed, tree, query.select, top=True)
+
+
+def _check(query: JoinQuery) -> None:
+    why = None
+    if query.how != "inner":
+        why = f"how={query.how!r}; several operators are for inner joins"
+    elif query.aggregation is not None:
+        why = "sliding aggregates, which need the members of each result"
+    elif query.late == "divert":
+        why = "late='divert'; with several operators late rows are dropped or kept"
+    elif any(not isinstance(stream.window, TimeWindow) for stream in query.streams):
+        why = "a row window, which must see its whole stream"
+    elif any(stream.idle_us is not None for stream in query.streams):
+        why = "idle=, which compares all streams with each other"
+    if why is not None:
+        raise PlanError(f"plan={query.plan!r}: this query has {why}. Use plan='multiway'.")
+
+
+def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: bool) -> Operator:
+    parts = {tree_text(part): part for part in tree}
+    own = [predicate for predicate in query.predicates if _belongs(predicate, tree)]
+    needed = {column for output in select for column in columns_of(output.expression)}
+    needed |= {column for predicate in own for column in _columns(predicate)}
+    below = {name: _below(query, part, needed) for name, part in parts.items() if not isinstance(part, str)}
+    streams = tuple(_stream(query, name, below.get(name), part) for name, part in parts.items())
+    where = {leaf: name for name, part in parts.items() if not isinstance(part, str) for leaf in leaves(part)}
+    predicates = tuple(_moved(predicate, where) for predicate in own) + tuple(_in_time(streams, below))
+    made = JoinQuery(
+        streams,
+        predicates,
+        tuple((name, condition) for name, condition in query.filters if name in parts),
+        tuple(Output(output.name, moved(output.expression, where)) for output in select),
+        order=query.order if top else "none",
+        late=query.late,
+        algorithm=query.algorithm if isinstance(query.algorithm, str) else _of_these(query.algorithm, parts),
+        partitions=query.partitions,
+    )
+    return Operator(made if top else _with_expiry(made, below), below)
+
+
+def _of_these(algorithm: Mapping[str, str], parts: Mapping[str, Tree]) -> dict[str, str]:
+    return {name: word for name, word in algorithm.items() if name in parts}
+
+
+def _belongs(predicate: Predicate, tree: Tree) -> bool:
+    """Whether a predicate is tested here: all its streams are below, and not all below one part."""
+    streams = predicate_streams(predicate)
+    return streams <= set(leaves(tree)) and not any(streams <= set(leaves(part)) for part in tree)
+
+
+def _below(query: JoinQuery, part: Tree, needed: Iterable[Column]) -> Operator:
+    inside = sorted({column for column in needed if column.stream in leaves(part)}, key=str)
+    return _operator(query, part, tuple(Output(str(column), column) for column in inside), top=False)
+
+
+def _stream(query: JoinQuery, name: str, below: Operator | None, part: Tree) -> Stream:
+    """A base stream as it is; the results of an operator as a stream of their own.
+
+    Its tuples come out of order by at most the largest window and delay of its members.
+    """
+    if below is None:
+        return query.stream(name)
+    members = [query.stream(leaf) for leaf in leaves(part)]
+    widths = {stream.name: _width(stream) for stream in members}
+    delay = max(widths[stream.name] + stream.delay_us for stream in members)
+    return Stream(name, below.query.schema, "result_time", TimeWindow(max(widths.values())), delay)
+
+
+def _width(stream: Stream) -> int:
+    assert isinstance(stream.window, TimeWindow)
+    return stream.window.length_us
+
+
+def _in_time(streams: tuple[Stream, ...], below: Mapping[str, Operator]) -> Iterable[Predicate]:
+    """No member is newer than the last moment at which an intermediate result's members are all inside."""
+    for name in below:
+        for other in streams:
+            if other.name != name:
+                yield Band(_time(other), Column(name, EXPIRY, pa.int64()), None, 0)
+
+
+def _time(stream: Stream) -> Expression:
+    return Call("epoch_us", (Column(stream.name, stream.time, stream.time_type),), pa.int64())
+
+
+def _with_expiry(query: JoinQuery, below: Mapping[str, Operator]) -> JoinQuery:
+    ends: list[Expression] = [
+        Column(stream.name, EXPIRY, pa.int64())
+        if stream.name in below
+        else Call("add", (_time(stream), Literal(_width(stream), pa.int64())), pa.int64())
+        for stream in query.streams
+    ]
+    return replace(query, select=(*query.select, Output(EXPIRY, Call("least", tuple(ends), pa.int64()))))
+
+
+def _columns(predicate: Predicate) -> Iterable[Column]:
+    sides = (predicate.expression,) if isinstance(predicate, Residual) else (predicate.left, predicate.right)
+    return (column for side in sides for column in columns_of(side))
+
+
+def _moved(predicate: Predicate, where: Mapping[str, str]) -> Predicate:
+    if isinstance(predicate, Residual):
+        return Residual(moved(predicate.expression, where))
+    return replace(predicate, left=moved(predicate.left, where), right=moved(predicate.right, where))
+
+
+def moved(expression: Expression, where: Mapping[str, str]) -> Expression:
+    """The expression over intermediate results: column k of A, which is in (A, B), is column "A.k" there."""
+    if isinstance(expression, Column) and expression.stream in where:
+        return Column(where[expression.stream], str(expression), expression.type)
+    if isinstance(expression, Call):
+        return replace(expression, arguments=tuple(moved(argument, where) for argument in expression.arguments))
+    return expression
