@@ -20,7 +20,7 @@ import pyarrow as pa
 from dovetail.errors import PlanError
 from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
 from dovetail.model.predicate import Band, Predicate, Residual, predicate_streams
-from dovetail.model.query import JoinQuery, Output
+from dovetail.model.query import Algorithm, JoinQuery, Output
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
 from dovetail.plan.join_graph import close_equalities
@@ -117,7 +117,7 @@ def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: boo
     return Operator(made if top else _with_expiry(made, below), below)
 
 
-def _of_these(algorithm: Mapping[str, str], parts: Mapping[str, Tree]) -> dict[str, str]:
+def _of_these(algorithm: Mapping[str, Algorithm], parts: Mapping[str, Tree]) -> dict[str, Algorithm]:
     return {name: word for name, word in algorithm.items() if name in parts}
 
 

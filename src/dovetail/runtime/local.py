@@ -48,7 +48,7 @@ class Run:
     ) -> None:
         self._begin(plan.query.schema, plan.query.streams)
         self._fingerprint = fingerprint(plan.query)
-        self._engine = engine_of(plan, stopwatch or WallStopwatch(), block_rows)
+        self._engine: Any = engine_of(plan, stopwatch or WallStopwatch(), block_rows)
         if snapshot is not None:
             slices, header = unpack_snapshot(snapshot, self._fingerprint)
             self._engine.apply(Changes(slices, [], header))
@@ -92,7 +92,8 @@ class Run:
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
-        return self._engine.metrics()
+        counted: dict[str, Any] = self._engine.metrics()
+        return counted
 
     def plan_report(self) -> dict[str, Any]:
         """The plan it runs with now, and what was measured beside what was predicted, as plain values."""

@@ -101,7 +101,8 @@ class EngineTree:
 
     def state(self) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
         """All slices, their sections numbered by operator, and one header."""
-        slices, headers = {}, []
+        slices: dict[SliceKey, pa.RecordBatch] = {}
+        headers = []
         for at, engine in enumerate(self._engines):
             own, header = engine.state()
             slices |= {(f"{at}:{section}", number): rows for (section, number), rows in own.items()}
@@ -122,8 +123,8 @@ class EngineTree:
             engine.apply(Changes(own, [], json.dumps(header["operators"][at]).encode()))
 
 
-def engine_of(plan: Plan, stopwatch: Stopwatch | None = None, block_rows: int | None = None) -> "Engine | EngineTree":
-    """What runs a plan: one engine, or a tree of them if the query asks for one."""
+def engine_of(plan: Plan, stopwatch: Stopwatch | None = None, block_rows: int | None = None) -> Any:
+    """What runs a plan: one engine, or a tree of them (which takes the same calls) if the query asks for one."""
     tree = asked_tree(plan.query)
     if tree is not None:
         return EngineTree(split_query(plan.query, tree), stopwatch, block_rows)

@@ -39,7 +39,7 @@ class SimulatedRun(Run):
     @property
     def mode(self) -> str:
         """Where ordered output waits now: "sync" at the door, "hold" at the exit."""
-        return self._engine._gate.mode
+        return str(self._engine._gate.mode)
 
 
 Service = Callable[[str, SimulatedRun], float]
