@@ -205,10 +205,10 @@ class Engine(Persistent):
         plan = plan_of(self.plan.query, self._decided)
         needed = ((block, attribute) for name, block in ahead.items() for attribute in plan.storage[name].attributes)
         if all(attribute in block.attributes for block, attribute in needed):
-            self._follow(plan)
+            self._adopt(plan)
             self.decision, self._decided = self._decided, None
 
-    def _follow(self, plan: Plan) -> None:
+    def _adopt(self, plan: Plan) -> None:
         self.plan = plan
         for name, window in self._windows.items():
             window.restructure(plan.storage[name], self._doors[name].stored)

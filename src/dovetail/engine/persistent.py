@@ -104,10 +104,10 @@ class Persistent:
         self._gate.sync = header["sync"]
         decision = Decision.from_json(header["decision"])
         if decision.version and decision != self.decision:
-            self._follow(plan_of(self.plan.query, decision))
+            self._adopt(plan_of(self.plan.query, decision))
             self.decision = decision
 
-    def _follow(self, plan: Plan) -> None:
+    def _adopt(self, plan: Plan) -> None:
         raise NotImplementedError
 
     def metrics(self) -> dict[str, Any]:
