@@ -117,10 +117,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Timing:
-    """One measured run: seconds per second of event time, results per second of event time."""
+    """One measured run: seconds and results per second of event time, and whether all of it was run."""
 
     cost: float
     output_rate: float
+    whole: bool = True
 
 
 def measure(plan: Plan, filling: Pushes, timed: Pushes, seconds: float, at_most_s: float = inf) -> Timing:
@@ -136,7 +137,7 @@ def measure(plan: Plan, filling: Pushes, timed: Pushes, seconds: float, at_most_
         if process_time() - started > at_most_s:
             break
     covered = seconds * pushed / len(timed)
-    return Timing((process_time() - started) / covered, results / covered)
+    return Timing((process_time() - started) / covered, results / covered, pushed == len(timed))
 
 
 def _filled(plan: Plan, filling: Pushes) -> Engine:
@@ -157,6 +158,7 @@ def settings() -> Iterator[tuple[Setting, Algorithm, float]]:
         yield replace(two, block=10), algorithm, 1000
         yield replace(two, block=100, window=100), algorithm, 10_000
         yield replace(two, block=100, window=10), algorithm, 10_000
+        yield replace(two, block=10_000, window=100, keys=100), algorithm, 40_000
         yield two, algorithm, 20_000
         yield replace(two, keys=10), algorithm, 3000
         yield replace(two, keys=2, window=100, block=100), algorithm, 5000
