@@ -77,14 +77,14 @@ class Streams:
 
 
 def test_rates_that_swap() -> None:
-    streams = Streams("AB", "A.k = B.k", window_s=1)
-    keys = {"A": (1000, 1), "B": (1000, 1)}
-    streams.play(6, {"A": 20_000, "B": 4}, keys)
-    assert streams.algorithms() == {"A": "scan", "B": "hash"}, "A is stored often and probed seldom"
-    swapped = {"A": "hash", "B": "scan"}
-    took = streams.play(8, {"A": 4, "B": 20_000}, keys, until=lambda: streams.algorithms() == swapped)
+    streams = Streams("ABC", "A.k = B.k AND A.k = C.k", window_s=1)
+    keys = dict.fromkeys("ABC", (50, 1))
+    streams.play(5, {"A": 200, "B": 2000, "C": 50}, keys)
+    assert streams.orders()["A"] == ["C", "B"], "the smaller window first"
+    swapped = {"A": 200.0, "B": 50.0, "C": 2000.0}
+    took = streams.play(8, swapped, keys, until=lambda: streams.orders()["A"] == ["B", "C"])
     assert took < 6
-    streams.play(1, {"A": 4, "B": 20_000}, keys)
+    streams.play(1, swapped, keys)
     assert streams.results == streams.expected()
 
 

@@ -37,6 +37,7 @@ from dovetail.runtime.spark.alarm import Alarm
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces, to_blob
 from dovetail.runtime.spark.cache import ENGINES, Cached
+from dovetail.runtime.spark.chain import heartbeat
 from dovetail.runtime.spark.report import Report
 from dovetail.runtime.spark.state import BucketState, Head
 
@@ -49,8 +50,9 @@ class Job:
     """What the operator of one pipeline must know; a value that travels to the workers.
 
     ``run`` tells pipelines apart in a worker's cache, ``ended`` names the streams that are static tables
-    (all of their rows come before the first batch), ``once`` says that every stream is: one batch, then the end; and
-    ``diverts`` asks for the rows that did not come in instead of the results.
+    (all of their rows come before the first batch), ``once`` says that every stream is: one batch, then the end;
+    ``diverts`` asks for the rows that did not come in instead of the results; and with ``relays_us`` the results are a
+    stream of another operator, with this delay.
     """
 
     plan: Plan
@@ -60,6 +62,7 @@ class Job:
     ended: tuple[str, ...] = ()
     once: bool = False
     diverts: bool = False
+    relays_us: int | None = None
 
 
 class JoinOperator(StatefulProcessor):
@@ -123,6 +126,8 @@ class JoinOperator(StatefulProcessor):
             yield from engine.tick(timers.getCurrentProcessingTimeInMs() * 1000)
         if self._job.once:
             yield from engine.close()
+        elif self._job.relays_us is not None:
+            yield from heartbeat(engine, self._job.relays_us)
 
     def _diverted(self, engine: Engine, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that did not come in, instead of the results."""

@@ -28,6 +28,7 @@ from dovetail.model.window import TimeWindow
 from dovetail.plan.partition_grid import Grid, partition_grid
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
+from dovetail.plan.split_query import Operator, asked_tree, split_query
 from dovetail.runtime.spark.alarm import time_mode
 from dovetail.runtime.spark.bucket_numbers import bucket_numbers
 from dovetail.runtime.spark.identity import describe, fingerprint
@@ -41,7 +42,20 @@ from dovetail.runtime.spark.unpack import Unpacker
 
 def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     """The result of a query over Spark DataFrames: streaming if any input streams, static otherwise."""
+    tree = asked_tree(plan.query)
+    if tree is not None:
+        return _chain(split_query(plan.query, tree), session or _session_of(plan.query))
     return _unpacked(_pipeline(plan, session), plan.query.schema, plan.query.order != "none")
+
+
+def _chain(top: Operator, session: SparkSession, relays_us: int | None = None) -> DataFrame:
+    """One operator after the other: the results of those below are streams of the one above."""
+    delays = {stream.name: stream.delay_us for stream in top.query.streams}
+    below = {name: _chain(operator, session, delays[name]) for name, operator in top.below.items()}
+    streams = tuple(replace(s, data=below[s.name]) if s.name in below else s for s in top.query.streams)
+    plan = plan_query(replace(top.query, streams=streams))
+    joined = _pipeline(plan, session, relays_us=relays_us)
+    return _unpacked(joined, plan.query.schema, plan.query.order != "none")
 
 
 def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
@@ -52,7 +66,9 @@ def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     return _unpacked(_pipeline(alone, session, diverts=True), Diverted(plan.query).schema, ordered=False)
 
 
-def _pipeline(plan: Plan, session: SparkSession | None, diverts: bool = False) -> DataFrame:
+def _pipeline(
+    plan: Plan, session: SparkSession | None, diverts: bool = False, relays_us: int | None = None
+) -> DataFrame:
     query = plan.query
     session = session or _session_of(query)
     check_session(session)
@@ -65,7 +81,7 @@ def _pipeline(plan: Plan, session: SparkSession | None, diverts: bool = False) -
     static = [packed[name] for name, frame in inputs.items() if not frame.isStreaming]
     ended = tuple(name for name, frame in inputs.items() if not frame.isStreaming)
     job = _job(plan, describe(query, grid, partitions), ended)
-    return _joined(streaming, static, replace(job, diverts=diverts))
+    return _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us))
 
 
 def _session_of(query: JoinQuery) -> SparkSession:
