@@ -20,6 +20,8 @@ _FARTHEST_US = 1 << 60
 def conform(stream: Stream, rows: pa.Table | pa.RecordBatch, columns: Sequence[str]) -> dict[str, pa.Array]:
     """The wanted columns, each one contiguous array of the declared type."""
     known = rows.schema
+    if known.equals(stream.schema):
+        return {name: _whole(rows.column(known.get_field_index(name))) for name in columns}
     arrays = {}
     for name in columns:
         at = known.get_field_index(name)

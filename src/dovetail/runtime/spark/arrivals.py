@@ -10,7 +10,7 @@ import pyarrow as pa
 from dovetail.plan.physical import Plan
 from dovetail.runtime.spark.blob import from_blob, owned
 
-TOTALS = ("rows", "null_times", "filtered", "pack_us")
+TOTALS = ("rows", "null_times", "filtered")
 
 
 @dataclass(frozen=True)

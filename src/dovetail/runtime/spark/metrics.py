@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 OBSERVATION = "dovetail-"
+PACKING = "packing-dovetail-"
 REPORTS = "reports"
 _SUMMED = ("results", "bytes_written", "load_us", "join_us", "save_us")
 
@@ -33,7 +34,7 @@ def batch_metrics(progress: Any) -> dict[str, Any] | None:
         "timestamp": progress.timestamp,
         "duration_ms": dict(progress.durationMs),
         **{name: sum(report[name] for report in reports) for name in _SUMMED},
-        "streams": _streams(reports),
+        "streams": _streams(reports, _packing(progress)),
         "buckets": sorted(reports, key=lambda report: int(report["bucket"])),
     }
 
@@ -45,7 +46,14 @@ def _reports(row: Any) -> list[dict[str, Any]]:
     return [json.loads(text) for text in texts]
 
 
-def _streams(reports: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
+def _packing(progress: Any) -> dict[str, int]:
+    """Microseconds spent packing each stream."""
+    rows = [row.asDict() for name, row in progress.observedMetrics.items() if name.startswith(PACKING)]
+    pairs = [(row["pack_us"], row["stream"]) if "stream" in row else row["values"] for row in rows]
+    return {stream: spent for spent, stream in pairs if stream is not None}
+
+
+def _streams(reports: Iterable[dict[str, Any]], packing: dict[str, int]) -> dict[str, dict[str, int]]:
     """Packers' totals per stream, over all buckets."""
     streams: dict[str, dict[str, int]] = {}
     for report in reports:
@@ -53,4 +61,4 @@ def _streams(reports: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
             own = streams.setdefault(name, dict.fromkeys(totals, 0))
             for total, value in totals.items():
                 own[total] += value
-    return streams
+    return {name: {**totals, "pack_us": packing.get(name, 0)} for name, totals in streams.items()}

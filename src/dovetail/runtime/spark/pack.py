@@ -5,6 +5,9 @@
 A packed row goes to every cell, with or without a blob. It carries a heartbeat, the largest event time
 among all rows seen, filtered ones too, so that each bucket knows every stream's watermark in the
 very batch that raised it. Totals of the partition ride along with cell 0 only, so that sums over buckets are right.
+
+What is shuffled depends on the rows alone, never on a clock: when an executor is lost, Spark packs again and goes on
+only if the same comes out. The time that packing took is observed before the shuffle and left there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,10 +37,11 @@ PACKED = pa.schema(
         "rows": pa.int64(),
         "null_times": pa.int64(),
         "filtered": pa.int64(),
-        "pack_us": pa.int64(),
         "blob": pa.binary(),
+        "pack_us": pa.int64(),
     }
 )
+SHUFFLED = PACKED.names[:-1]
 PIECE_BYTES = 64 << 20
 
 

@@ -32,9 +32,9 @@ from dovetail.plan.split_query import Operator, asked_tree, split_query
 from dovetail.runtime.spark.alarm import time_mode
 from dovetail.runtime.spark.bucket_numbers import bucket_numbers
 from dovetail.runtime.spark.identity import describe, fingerprint
-from dovetail.runtime.spark.metrics import OBSERVATION, REPORTS
+from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
 from dovetail.runtime.spark.operator import OUTPUT, Job, JoinOperator
-from dovetail.runtime.spark.pack import PACKED, Packer
+from dovetail.runtime.spark.pack import PACKED, SHUFFLED, Packer
 from dovetail.runtime.spark.session import check_session
 from dovetail.runtime.spark.types import arrow_schema, spark_schema
 from dovetail.runtime.spark.unpack import Unpacker
@@ -76,11 +76,12 @@ def _pipeline(
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
     grid = partition_grid(query, query.partitions or partitions)
     packers = _packers(plan, grid, bucket_numbers(grid.cells, partitions))
-    packed = {name: _packed(inputs[name], packer) for name, packer in packers.items()}
+    run = uuid4().hex
+    packed = {name: _packed(inputs[name], packer, run) for name, packer in packers.items()}
     streaming = [packed[name] for name, frame in inputs.items() if frame.isStreaming]
     static = [packed[name] for name, frame in inputs.items() if not frame.isStreaming]
     ended = tuple(name for name, frame in inputs.items() if not frame.isStreaming)
-    job = _job(plan, describe(query, grid, partitions), ended)
+    job = _job(plan, describe(query, grid, partitions), ended, run)
     return _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us))
 
 
@@ -126,22 +127,24 @@ def _operator_plan(plan: Plan) -> Plan:
     return plan_query(replace(query, streams=streams, filters=filters))
 
 
-def _packed(frame: DataFrame, packer: Packer) -> DataFrame:
+def _packed(frame: DataFrame, packer: Packer, run: str) -> DataFrame:
     columns = [F.col(_quoted(name)).alias(f"c{at}") for at, name in enumerate(packer.arriving)]
 
     def pack(batches: Any) -> Any:
         return packer(batches)
 
-    return frame.select(*columns).mapInArrow(pack, spark_schema(PACKED))
+    packed = frame.select(*columns).mapInArrow(pack, spark_schema(PACKED))
+    name, spent = F.lit(packer.stream.name), F.sum("pack_us").alias("pack_us")
+    return packed.observe(f"{PACKING}{packer.position}-{run}", spent, F.max(name).alias("stream")).select(*SHUFFLED)
 
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _job(plan: Plan, description: str, ended: tuple[str, ...]) -> Job:
+def _job(plan: Plan, description: str, ended: tuple[str, ...], run: str) -> Job:
     once = len(ended) == len(plan.query.streams)
-    return Job(_operator_plan(plan), description, fingerprint(description), uuid4().hex, () if once else ended, once)
+    return Job(_operator_plan(plan), description, fingerprint(description), run, () if once else ended, once)
 
 
 def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Job) -> DataFrame:
