@@ -254,9 +254,13 @@ class Query:
         from dovetail.plan.calibrate import load_weights
         from dovetail.plan.choose_plan import choose_plan
         from dovetail.plan.report import plan_report
+        from dovetail.plan.split_operator import split_operator
 
         known, weights, by_rule = assume(self.model, rates, keys), load_weights(), rates is None and keys is None
-        return plan_report(self.plan if by_rule else choose_plan(self.model, known, weights), known, weights, by_rule)
+        if by_rule:
+            return plan_report(self.plan, known, weights, by_rule)
+        report = plan_report(choose_plan(self.model, known, weights), known, weights)
+        return report | {"splits": split_operator(self.model, known, weights)[1]}
 
     def spark(self, session: "SparkSession | None" = None) -> "DataFrame":
         """A DataFrame: streaming if any input streams, static otherwise; ``result_time`` first."""

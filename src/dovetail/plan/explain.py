@@ -12,7 +12,7 @@ def explain(report: Report, costs: bool = True) -> str:
     """A report as text; without ``costs`` only what is done, not what it takes."""
     parts = [_head(report), *_streams(report, costs), *_probes(report, costs), *_aggregates(report)]
     if costs:
-        parts += [*_costs(report), *_assumed(report)]
+        parts += [*_costs(report), *_splits(report), *_assumed(report)]
     return "\n".join([*parts, *_partitioning(report)])
 
 
@@ -65,6 +65,14 @@ def _costs(report: Report) -> Iterator[str]:
         for name, parts in measured["per_tuple"].items():
             times = ", ".join(f"{part[:-2]} {number(seconds * 1e9)} ns" for part, seconds in parts.items())
             yield f"  per tuple of {name}: {times}"
+
+
+def _splits(report: Report) -> Iterator[str]:
+    """One operator beside the cheapest of several, where that is a choice."""
+    costs = report.get("splits", {})
+    if len(costs) > 1:
+        best = min((cost, tree) for tree, cost in costs.items() if tree != "one operator")
+        yield f"  one operator: {share(costs['one operator'])}; several, plan={best[1]}: {share(best[0])}"
 
 
 def _verdict(predicted: Mapping[str, Any]) -> str:

@@ -19,11 +19,11 @@ import pyarrow as pa
 
 from dovetail.errors import PlanError
 from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
-from dovetail.model.predicate import Band, Predicate, Residual, predicate_streams
+from dovetail.model.predicate import Band, Equality, Predicate, Residual, predicate_streams
 from dovetail.model.query import Algorithm, JoinQuery, Output
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
-from dovetail.plan.join_graph import close_equalities
+from dovetail.plan.join_graph import close_equalities, key_classes
 
 Tree = str | tuple["Tree", ...]
 EXPIRY = "expiry"
@@ -74,12 +74,15 @@ def asked_tree(query: JoinQuery) -> Tree | None:
 
 def split_query(query: JoinQuery, tree: Tree) -> Operator:
     """The operators of a tree, the last one giving the query's own results."""
-    _check(query)
+    why = why_not_split(query)
+    if why is not None:
+        raise PlanError(f"plan={query.plan!r}: this query has {why}. Use plan='multiway'.")
     closed = replace(query, predicates=close_equalities(query.predicates))
     return _operator(closed, tree, query.select, top=True)
 
 
-def _check(query: JoinQuery) -> None:
+def why_not_split(query: JoinQuery) -> str | None:
+    """What a query has that needs one operator; None if it may be split."""
     why = None
     if query.how != "inner":
         why = f"how={query.how!r}; several operators are for inner joins"
@@ -91,13 +94,12 @@ def _check(query: JoinQuery) -> None:
         why = "a row window, which must see its whole stream"
     elif any(stream.idle_us is not None for stream in query.streams):
         why = "idle=, which compares all streams with each other"
-    if why is not None:
-        raise PlanError(f"plan={query.plan!r}: this query has {why}. Use plan='multiway'.")
+    return why
 
 
 def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: bool) -> Operator:
     parts = {tree_text(part): part for part in tree}
-    own = [predicate for predicate in query.predicates if _belongs(predicate, tree)]
+    own = _distinct([predicate for predicate in query.predicates if _belongs(predicate, tree)], query, parts)
     needed = {column for output in select for column in columns_of(output.expression)}
     needed |= {column for predicate in own for column in _columns(predicate)}
     below = {name: _below(query, part, needed) for name, part in parts.items() if not isinstance(part, str)}
@@ -119,6 +121,20 @@ def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: boo
 
 def _of_these(algorithm: Mapping[str, Algorithm], parts: Mapping[str, Tree]) -> dict[str, Algorithm]:
     return {name: word for name, word in algorithm.items() if name in parts}
+
+
+def _distinct(own: list[Predicate], query: JoinQuery, parts: Mapping[str, Tree]) -> list[Predicate]:
+    """Without equalities that follow from another: members of a part that share a key are equal there already."""
+    classes, seen, kept = key_classes(query.predicates), set(), []
+    for predicate in own:
+        if isinstance(predicate, Equality):
+            of = next(at for at, members in enumerate(classes) if predicate.left in members)
+            sides = frozenset(name for name, part in parts.items() if predicate_streams(predicate) & set(leaves(part)))
+            if (of, sides) in seen:
+                continue
+            seen.add((of, sides))
+        kept.append(predicate)
+    return kept
 
 
 def _belongs(predicate: Predicate, tree: Tree) -> bool:
@@ -156,6 +172,11 @@ def _in_time(streams: tuple[Stream, ...], below: Mapping[str, Operator]) -> Iter
         for other in streams:
             if other.name != name:
                 yield Band(_time(other), Column(name, EXPIRY, pa.int64()), None, 0)
+
+
+def is_in_time(predicate: Predicate) -> bool:
+    """Whether a predicate is such a test of time."""
+    return isinstance(predicate, Band) and isinstance(predicate.right, Column) and predicate.right.name == EXPIRY
 
 
 def _time(stream: Stream) -> Expression:

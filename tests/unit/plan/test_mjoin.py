@@ -1,0 +1,80 @@
+"""The multi-way join's formulas, the counts of its table 1, and one operator against several by cost."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dovetail as dv
+from dovetail.plan.assume import assume
+from dovetail.plan.cost import Weights
+from dovetail.plan.mjoin import Part, Ticks, arrival_cost, discard_cost, output_growth, split_cost, windowed_output_rate
+from dovetail.plan.split_operator import split_operator
+from dovetail.runtime.tree import engine_of
+
+SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+TICKS = Ticks(175, 427, 49)
+
+
+def join(names: list[str], on: str, **options: object) -> dv.Query:
+    streams = [dv.stream(name, time="ts", window="1 hour", schema=SCHEMA) for name in names]
+    return dv.join(*streams, on=on, select=f"{names[0]}.k", **options)  # type: ignore[arg-type]
+
+
+def test_output_rates() -> None:
+    assert [output_growth(2, second) for second in (1, 2, 3)] == [1, 3, 5]
+    assert windowed_output_rate([0.1, 0.1], [1, 1, 1], [2, 3, 4]) == pytest.approx(0.01 * (12 + 8 + 6))
+
+
+def test_an_arrival_stops_where_nothing_matches() -> None:
+    assert arrival_cost([0, 5], TICKS) == 175 + 427 + 49
+    assert arrival_cost([2, 5], TICKS) == 175 + 427 + 49 * 3
+
+
+def test_the_papers_own_test_would_split_table_1() -> None:
+    first, second = Part([0.001], [10_000, 15_000]), Part([], [10_000])
+    assert split_cost(first, second, TICKS) == (150_000 + 10_000) * 651
+    assert discard_cost(first, second, TICKS) > split_cost(first, second, TICKS)
+
+
+def test_table_1_hashes_and_moves_of_the_tree() -> None:
+    """Each stored tuple is hashed once and each arrival moved once: 35,000 arrivals, 150,000 intermediate results."""
+    names = ["S1", "S2", "S3"]
+    query = join(names, "S1.k = S2.k AND S2.k = S3.k", plan=(("S1", "S2"), "S3"))
+    tree = engine_of(query.plan)
+    for name, count in zip(names, (10_000, 15_000, 10_000), strict=True):
+        rows = pa.table([pa.array(np.arange(count)).cast(pa.timestamp("us")), np.arange(count) % 1000], schema=SCHEMA)
+        for _ in tree.push({name: rows}):
+            pass
+    moves = sum(tree.joined.values())
+    hashes = sum(sum(engine.joined.values()) for engine in tree._engines)
+    assert (hashes, moves) == (185_000, 35_000)
+
+
+def test_one_operator_unless_intermediate_results_are_few() -> None:
+    query = join(["A", "B", "C"], "A.k = B.k AND B.k = C.k")
+    many, costs = split_operator(query.model, assume(query.model, rates=10, keys=100), Weights())
+    assert many is None, "nine matches per probe make many intermediate results"
+    assert costs["one operator"] == min(costs.values())
+    assert "((A, B), C)" in costs
+    rare = assume(query.model, rates={"A": 10, "B": 10, "C": 10_000}, keys=100_000)
+    assert split_operator(query.model, rare, Weights())[0] == (("A", "B"), "C")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"late": "divert"}, "late='divert'"),
+        ({"window": dv.rows(10)}, "a row window"),
+        ({"select": "COUNT(*) AS n"}, "sliding aggregates"),
+    ],
+)
+def test_what_needs_one_operator_says_so(options: dict[str, object], why: str) -> None:
+    streams = [dv.stream(name, time="ts", schema=SCHEMA) for name in "ABC"]
+    with pytest.raises(dv.PlanError, match=why):
+        dv.join(*streams, on="A.k = B.k AND B.k = C.k", plan="binary", **{"window": "1 hour", **options})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("plan", ["bushy", ("A", "B"), (("A", "B"), "X"), (("A",), "B", "C"), 5])
+def test_plans_that_are_none(plan: object) -> None:
+    with pytest.raises(dv.QueryError, match="plan"):
+        join(["A", "B", "C"], "A.k = B.k AND B.k = C.k", plan=plan)
