@@ -106,7 +106,7 @@ def work(shared: Shared) -> Work:
     return Work(at[order] / 1e6, matches, cost * (shared.load / spent))
 
 
-def _counted(times: Any, keys: Any, others: Any, other_keys: Any, shared: Shared) -> tuple[Any, Any]:
+def _counted(times: Any, keys: Any, others: Any, other_keys: Any, shared: Shared) -> tuple[Any, ...]:
     """Per arrival and stage: the other stream's tuples of its key, and all of them, that the stage adds."""
     reach = (np.array([0.0, *shared.windows]) * 1e6).astype(np.int64)
     span = np.int64(max(times[-1], others[-1]) + reach[-1] + 2)
