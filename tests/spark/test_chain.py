@@ -23,7 +23,9 @@ def test_rows_are_the_oracles(spark: Any, tmp_path: Path, case: str, plan: Any) 
     expected = oracle(query.model, batches).rows
     assert expected.num_rows
     assert_same_rows(folder.rows(query), expected)
-    assert spark_metrics(started)
+    known = spark_metrics(started)[-1]["statistics"]
+    assert set(names) <= set(known["rates"])
+    assert known["tuples"]["A"] > 0
 
 
 def test_an_operator_above_forgets_though_the_one_below_finds_nothing(spark: Any, tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from dovetail.observe.statistics_report import merged
+
 OBSERVATION = "dovetail-"
 PACKING = "packing-dovetail-"
 REPORTS = "reports"
@@ -35,6 +37,7 @@ def batch_metrics(progress: Any) -> dict[str, Any] | None:
         "duration_ms": dict(progress.durationMs),
         **{name: sum(report[name] for report in reports) for name in _SUMMED},
         "streams": _streams(reports, _packing(progress)),
+        "statistics": merged([r["engine"]["statistics"] for r in reports if "statistics" in r["engine"]]),
         "buckets": sorted(reports, key=lambda report: int(report["bucket"])),
     }
 

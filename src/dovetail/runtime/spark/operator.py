@@ -30,6 +30,7 @@ from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.slices import Changes
 from dovetail.engine.engine import Engine
 from dovetail.model.order import Adaptive
+from dovetail.observe.statistics_report import statistics_report
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
 from dovetail.runtime.replanning import Replanning
@@ -116,7 +117,8 @@ class JoinOperator(StatefulProcessor):
         if not self._job.once:
             self._save(bucket, head, engine, report)
             self._alarm.set(engine, timers)
-        yield _output(report=json.dumps(report.finished(engine.metrics())))
+        known = statistics_report(engine.observed.statistics())
+        yield _output(report=json.dumps(report.finished(engine.metrics() | {"statistics": known})))
 
     def _results(self, engine: Engine, arrivals: Arrivals, timers: TimerValues) -> Iterator[pa.RecordBatch]:
         for name in self._job.ended:
