@@ -5,39 +5,57 @@ one give other groups, and queries that were together stay together.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from dovetail.errors import QueryError, nearest
 from dovetail.model.stream import Stream
+from dovetail.plan.share_cost import Verdict, better_alone, verdict
 from dovetail.plan.share_queries import Member, ScheduleName, SharedPlan, share_plan, shared_schema, signature
 
 
 @dataclass(frozen=True)
 class Groups:
-    """The members, and the group that each is in."""
+    """The members, the group that each is in, and why some are alone in theirs."""
 
     members: tuple[Member, ...] = ()
     places: tuple[str, ...] = ()
     schedule: ScheduleName = "greedy"
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
     @classmethod
     def of(cls, members: Iterable[Member], schedule: ScheduleName = "greedy") -> "Groups":
         """Groups of these queries."""
-        groups = cls(schedule=schedule)
-        for member in members:
-            groups = groups.adding(member)
-        return groups
+        given, known = tuple(members), dict[str, Stream]()
+        names: set[str] = set()
+        together: dict[str, list[Member]] = {}
+        for member in given:
+            _check(member, names, known)
+            together.setdefault(signature(member.query), []).append(member)
+        shared_schema(given)
+        apart = {name: why for each in together.values() for name, why in better_alone(each).items()}
+        places = {each.name: place for place, some in together.items() for each in some}
+        chosen = tuple(
+            f"{places[each.name]}/{each.name}" if each.name in apart else places[each.name] for each in given
+        )
+        return cls(given, chosen, schedule, apart)
+
+    def together(self) -> "Groups":
+        """Every query in the group it fits into, whatever that costs: such groups do not depend on one another."""
+        return replace(self, places=tuple(place.partition("/")[0] for place in self.places), verdicts={})
 
     def adding(self, member: Member, place: str | None = None) -> "Groups":
-        """With one more query, in a group it fits into (``place``: in this one, if it fits)."""
-        self._check(member)
-        fitting = signature(member.query)
-        chosen = place if place is not None and place.partition("/")[0] == fitting else fitting
-        made = replace(self, members=(*self.members, member), places=(*self.places, chosen))
-        shared_schema(made.members)
-        return made
+        """With one more query: in this group if it fits there, else where it costs less."""
+        _check(member, {each.name for each in self.members}, {stream.name: stream for stream in self.streams})
+        shared_schema([*self.members, member])
+        fitting, verdicts = signature(member.query), dict(self.verdicts)
+        if place is None or place.partition("/")[0] != fitting:
+            others = [each for each, where in zip(self.members, self.places, strict=True) if where == fitting]
+            found = verdict(member, others)
+            place = f"{fitting}/{member.name}" if found else fitting
+            verdicts |= {member.name: found} if found else {}
+        return replace(self, members=(*self.members, member), places=(*self.places, place), verdicts=verdicts)
 
     def removing(self, name: str) -> "Groups":
         """Without a query."""
@@ -47,25 +65,6 @@ class Groups:
         at = names.index(name)
         members, places = self.members[:at] + self.members[at + 1 :], self.places[:at] + self.places[at + 1 :]
         return replace(self, members=members, places=places)
-
-    def _check(self, member: Member) -> None:
-        if any(member.name == other.name for other in self.members):
-            raise QueryError(f"two queries are named {member.name!r}; give each its own name with query.named(...)")
-        if member.query.how != "inner":
-            raise QueryError(
-                f"share: query {member.name!r} is a {member.query.how} join; inner joins share an operator, "
-                "others run by themselves"
-            )
-        if member.query.aggregation:
-            raise QueryError(f"share: query {member.name!r} aggregates its results; let it run by itself")
-        known = {stream.name: stream for stream in self.streams}
-        for stream in member.query.streams:
-            same = replace(stream, window=None) == replace(known.get(stream.name, stream), window=None)
-            if not same:
-                raise QueryError(
-                    f"share: query {member.name!r} has another stream {stream.name!r} than the queries before it: "
-                    "columns, time, delay and idle must be the same; only windows may differ"
-                )
 
     @property
     def streams(self) -> tuple[Stream, ...]:
@@ -85,3 +84,23 @@ class Groups:
         for member, place in zip(self.members, self.places, strict=True):
             together.setdefault(place, []).append(member)
         return {place: share_plan(members, self.schema, self.schedule, place) for place, members in together.items()}
+
+
+def _check(member: Member, names: set[str], known: dict[str, Stream]) -> None:
+    """The query can be one of many; its name and its streams are taken note of."""
+    if member.name in names:
+        raise QueryError(f"two queries are named {member.name!r}; give each its own name with query.named(...)")
+    if member.query.how != "inner":
+        raise QueryError(
+            f"share: query {member.name!r} is a {member.query.how} join; inner joins share an operator, "
+            "others run by themselves"
+        )
+    if member.query.aggregation:
+        raise QueryError(f"share: query {member.name!r} aggregates its results; let it run by itself")
+    names.add(member.name)
+    for stream in member.query.streams:
+        if replace(stream, window=None) != replace(known.setdefault(stream.name, stream), window=None):
+            raise QueryError(
+                f"share: query {member.name!r} has another stream {stream.name!r} than the queries before it: "
+                "columns, time, delay and idle must be the same; only windows may differ"
+            )

@@ -1,14 +1,17 @@
 """Many queries as one operator: what ``dovetail.share`` returns."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from dovetail.plan.group_queries import Groups
 
 if TYPE_CHECKING:
+    from dovetail.plan.share_queries import SharedPlan
     from dovetail.runtime.shared import SharedRun
+    from dovetail.runtime.spark.frames import DataFrame, SparkSession
 
 
 @dataclass(frozen=True)
@@ -38,3 +41,42 @@ class SharedQuery:
         from dovetail.runtime.shared import collect_shared
 
         return collect_shared(self.groups)
+
+    def explain(self) -> str:
+        """Which queries share an operator, which run alone and why, and the plan of each operator."""
+        from dovetail.plan.explain_shared import explain_shared
+
+        return explain_shared(self.groups)
+
+    def spark(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """A DataFrame of all results, ``query`` first: streaming if any input streams, static otherwise.
+
+        A changed set of queries over the same streams resumes from the same checkpoint.
+        """
+        from dovetail.runtime.spark.pipeline import spark_shared
+
+        return spark_shared(self._plans, session)
+
+    def write(
+        self,
+        sinks: Mapping[str, Any],
+        checkpoint: str,
+        *,
+        trigger: Mapping[str, Any] | None = None,
+        session: "SparkSession | None" = None,
+    ) -> Any:
+        """Run the join once on Spark and route each query's rows to its own sink; returns the streaming query.
+
+        A sink is a path (Parquet files), options of a Spark writer (``{"format": "csv", "path": ...}``), or a
+        function of a DataFrame and the number of its batch. Files are written exactly once, one folder per batch;
+        every other sink is skipped when a repeated batch finds that it was already done. ``trigger`` is Spark's.
+        """
+        from dovetail.runtime.spark.sinks import write_shared
+
+        return write_shared(self.spark(session), self.groups.members, sinks, checkpoint, dict(trigger or {}))
+
+    @property
+    def _plans(self) -> "list[SharedPlan]":
+        """One operator per group, the same ones in the same order whatever other queries there are."""
+        plans = self.groups.together().plans
+        return [plans[place] for place in sorted(plans)]

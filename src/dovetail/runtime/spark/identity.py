@@ -8,6 +8,7 @@ Delays and idle times are not: they may change between runs.
 import hashlib
 
 from dovetail.model.query import JoinQuery
+from dovetail.model.window import TimeWindow, Window
 from dovetail.plan.partition_grid import Grid
 
 STATE_FORMAT = 1
@@ -32,6 +33,22 @@ def describe(query: JoinQuery, grid: Grid, partitions: int) -> str:
             f"  {grid}, over {partitions} shuffle partitions",
         ]
     )
+
+
+def describe_shared(query: JoinQuery, grid: Grid, partitions: int) -> str:
+    """Of queries that share an operator: what they have in common, which is all that their state depends on."""
+    streams = [
+        f"  stream {stream.name}: time {stream.time}, window of {_kind(stream.window)}, "
+        + ", ".join(f"{field.name} {field.type}" for field in stream.schema)
+        for stream in query.streams
+    ]
+    conditions = " AND ".join(sorted(map(str, query.predicates)))
+    shared = f"  shared {query.how} join on {conditions}, late {query.late}"
+    return "\n".join([*streams, shared, f"  {grid}, over {partitions} shuffle partitions"])
+
+
+def _kind(window: Window | None) -> str:
+    return "time" if isinstance(window, TimeWindow) else "rows"
 
 
 def fingerprint(description: str) -> str:

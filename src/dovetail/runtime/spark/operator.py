@@ -26,12 +26,15 @@ from pyspark.sql.streaming.stateful_processor import (
     TimerValues,
 )
 
+from dovetail.control.schedule import schedule_windows
 from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.slices import Changes
 from dovetail.engine.engine import Engine
+from dovetail.engine.shared import SharedEngine
 from dovetail.model.order import Adaptive
 from dovetail.observe.statistics_report import statistics_report
 from dovetail.plan.physical import Plan
+from dovetail.plan.share_queries import SharedPlan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
 from dovetail.runtime.replanning import Replanning
 from dovetail.runtime.spark.alarm import Alarm
@@ -53,7 +56,8 @@ class Job:
     ``run`` tells pipelines apart in a worker's cache, ``ended`` names the streams that are static tables
     (all of their rows come before the first batch), ``once`` says that every stream is: one batch, then the end;
     ``diverts`` asks for the rows that did not come in instead of the results; and with ``relays_us`` the results are a
-    stream of another operator, with this delay.
+    stream of another operator, with this delay. ``shared`` says that the plan is the
+    union of several queries, and which.
     """
 
     plan: Plan
@@ -64,6 +68,15 @@ class Job:
     once: bool = False
     diverts: bool = False
     relays_us: int | None = None
+    shared: SharedPlan | None = None
+
+    def engine(self) -> Engine:
+        """A new engine."""
+        if self.shared is not None:
+            return SharedEngine(self.shared, WallStopwatch(), schedule=schedule_windows(self.shared))
+        engine = Engine(self.plan, WallStopwatch())
+        Replanning(engine)
+        return engine
 
 
 class JoinOperator(StatefulProcessor):
@@ -149,7 +162,7 @@ class JoinOperator(StatefulProcessor):
             cached = ENGINES.take((self._job.run, bucket))
             if head is None:
                 report.recalled = "new"
-                return None, self._new_engine()
+                return None, self._job.engine()
             if cached and cached.token == head.token:
                 report.recalled = "cached"
                 return head, cached.engine
@@ -157,14 +170,9 @@ class JoinOperator(StatefulProcessor):
                 report.recalled = "caught up"
                 return head, cached.engine
             report.recalled = "loaded"
-            engine = self._new_engine()
+            engine = self._job.engine()
             engine.apply(Changes(dict(self._state.load_all()), [], head.header))
             return head, engine
-
-    def _new_engine(self) -> Engine:
-        engine = Engine(self._job.plan, WallStopwatch())
-        Replanning(engine)
-        return engine
 
     def _catch_up(self, cached: Cached, head: Head) -> bool:
         """Apply the batches that an engine missed; False if they are too many, or if it does not end up like the state.

@@ -28,10 +28,11 @@ from dovetail.model.window import TimeWindow
 from dovetail.plan.partition_grid import Grid, partition_grid
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
+from dovetail.plan.share_queries import Member, SharedPlan
 from dovetail.plan.split_query import Operator, asked_tree, split_query
 from dovetail.runtime.spark.alarm import time_mode
 from dovetail.runtime.spark.bucket_numbers import bucket_numbers
-from dovetail.runtime.spark.identity import describe, fingerprint
+from dovetail.runtime.spark.identity import describe, describe_shared, fingerprint
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
 from dovetail.runtime.spark.operator import OUTPUT, Job, JoinOperator
 from dovetail.runtime.spark.pack import PACKED, SHUFFLED, Packer
@@ -66,8 +67,21 @@ def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     return _unpacked(_pipeline(alone, session, diverts=True), Diverted(plan.query).schema, ordered=False)
 
 
+def spark_shared(plans: Sequence[SharedPlan], session: SparkSession | None = None) -> DataFrame:
+    """The results of many queries, each named in the first column: one operator per group of them."""
+    frames = []
+    for shared in plans:
+        joined = _pipeline(shared.plan, session, shared=shared)
+        frames.append(_unpacked(joined, shared.schema, shared.plan.query.order != "none"))
+    return reduce(DataFrame.union, frames)
+
+
 def _pipeline(
-    plan: Plan, session: SparkSession | None, diverts: bool = False, relays_us: int | None = None
+    plan: Plan,
+    session: SparkSession | None,
+    diverts: bool = False,
+    relays_us: int | None = None,
+    shared: SharedPlan | None = None,
 ) -> DataFrame:
     query = plan.query
     session = session or _session_of(query)
@@ -81,7 +95,10 @@ def _pipeline(
     streaming = [packed[name] for name, frame in inputs.items() if frame.isStreaming]
     static = [packed[name] for name, frame in inputs.items() if not frame.isStreaming]
     ended = tuple(name for name, frame in inputs.items() if not frame.isStreaming)
-    job = _job(plan, describe(query, grid, partitions), ended, run)
+    if shared is not None:
+        job = _shared_job(shared, describe_shared(query, grid, partitions), ended, run)
+    else:
+        job = _job(plan, describe(query, grid, partitions), ended, run)
     return _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us))
 
 
@@ -145,6 +162,21 @@ def _quoted(name: str) -> str:
 def _job(plan: Plan, description: str, ended: tuple[str, ...], run: str) -> Job:
     once = len(ended) == len(plan.query.streams)
     return Job(_operator_plan(plan), description, fingerprint(description), run, () if once else ended, once)
+
+
+def _shared_job(shared: SharedPlan, description: str, ended: tuple[str, ...], run: str) -> Job:
+    """Its doors look at the common conditions once more: which ones they were is part of what is stored."""
+    query = shared.plan.query
+    bare = replace(query, streams=tuple(replace(stream, data=None) for stream in query.streams))
+    members = tuple(_without_data(member) for member in shared.members)
+    plan = plan_query(bare)
+    job = _job(plan, description, ended, run)
+    return replace(job, plan=plan, shared=replace(shared, plan=plan, members=members))
+
+
+def _without_data(member: Member) -> Member:
+    streams = tuple(replace(stream, data=None) for stream in member.query.streams)
+    return replace(member, query=replace(member.query, streams=streams))
 
 
 def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Job) -> DataFrame:

@@ -1,0 +1,35 @@
+"""The operators of many queries in words: who shares one, who runs alone and why, and what each query adds."""
+
+from collections.abc import Iterator
+
+from dovetail.plan.explain import explain
+from dovetail.plan.group_queries import Groups
+from dovetail.plan.share_queries import Member, SharedPlan
+
+
+def explain_shared(groups: Groups) -> str:
+    """One part per operator: its queries, then its plan."""
+    plans = groups.plans
+    head = f"{len(groups.members)} queries, {len(plans)} operators, schedule {groups.schedule}"
+    parts = ["\n".join([*_queries(groups, plan), explain(plan.plan)]) for plan in plans.values()]
+    return "\n\n".join([head, *parts])
+
+
+def _queries(groups: Groups, shared: SharedPlan) -> Iterator[str]:
+    first = shared.members[0].name
+    if first in groups.verdicts and len(shared.members) == 1:
+        yield f"{first} runs alone: {groups.verdicts[first]}"
+        yield "  (on Spark it stays in the group, so that a changed set of queries can resume)"
+    else:
+        yield f"one operator for {', '.join(member.name for member in shared.members)}"
+    for member in shared.members:
+        yield f"  {member.name}: {', '.join(_own(shared, member))}"
+
+
+def _own(shared: SharedPlan, member: Member) -> Iterator[str]:
+    query = member.query
+    yield "windows " + ", ".join(f"{stream.name} {stream.window}" for stream in query.streams)
+    above = [str(part[1]) for part in query.filters if part not in shared.plan.query.filters]
+    if above:
+        yield "above the join " + " AND ".join(above)
+    yield f"order {query.order}"

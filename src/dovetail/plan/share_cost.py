@@ -1,0 +1,125 @@
+"""Whether a query is better off in a group or alone: the work per second of either, by a small model.
+
+    in a group     every tuple of every stream is taken in once; every match within the largest windows is found once,
+                   looked at once per query, and made into a row for each query that it belongs to
+    alone          tuples pass the query's own conditions first; only those that do are taken in, and only its own
+                   matches within its own windows are found
+
+So a query is better alone if it alone needs a very large window but takes few tuples, or if its window is so small that
+looking at all the matches of the others costs more than finding its own:
+
+    >>> round(match_rate({"A": 1000.0, "B": 1000.0}, {"A": 10.0, "B": 10.0}))  # matches per second, windows of 10 s
+    200
+
+Nothing is known of streams before they run: rates, matches and what conditions let through are the assumptions below.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from dovetail.model.expression import Call, Expression
+from dovetail.model.window import TimeWindow, Window
+from dovetail.plan.share_queries import Member
+
+RATE = 1000.0  # tuples per second of each stream
+MATCH = 1e-5  # of all pairs
+PASSES = {"eq": 0.01, "in": 0.05, "like": 0.1, "lt": 1 / 3, "le": 1 / 3, "gt": 1 / 3, "ge": 1 / 3}
+OTHERWISE = 0.5
+
+# Nanoseconds.
+CONDITION, TAKE_IN, FIND, LOOK, ROW = 10.0, 150.0, 20.0, 2.0, 100.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Why a query runs alone: microseconds of work per second alone, and what it would add to its group."""
+
+    alone_us: float
+    shared_us: float
+
+    def __str__(self) -> str:
+        return f"predicted {self.alone_us:,.0f} us of work per second, and {self.shared_us:,.0f} more in the group"
+
+
+def alone_cost(member: Member) -> float:
+    """Nanoseconds per second of a query by itself, its conditions below the join."""
+    rates = _own_rates(member)
+    asked = CONDITION * RATE * len(member.query.filters)
+    return asked + TAKE_IN * sum(rates.values()) + (FIND + ROW) * match_rate(rates, _seconds(member))
+
+
+def group_cost(members: Sequence[Member]) -> float:
+    """Nanoseconds per second of an operator that all of them share."""
+    if not members:
+        return 0.0
+    names = members[0].query.names
+    common = [part for part in members[0].query.filters if all(part in each.query.filters for each in members)]
+    rates = {name: RATE * part for name, part in _passing(common, names).items()}
+    windows = {name: max(_seconds(each)[name] for each in members) for name in names}
+    found = match_rate(rates, windows)
+    rows = sum(ROW * match_rate(_own_rates(each), _seconds(each)) for each in members)
+    return TAKE_IN * sum(rates.values()) + found * (FIND + LOOK * len(members)) + rows
+
+
+def verdict(member: Member, others: Sequence[Member], with_all: float | None = None) -> Verdict | None:
+    """Why a query had better run alone beside others that share; None if it had not."""
+    together = with_all if with_all is not None else group_cost([*others, member])
+    alone, added = alone_cost(member), together - group_cost(others)
+    return Verdict(alone / 1000, added / 1000) if others and alone < added else None
+
+
+def better_alone(members: Sequence[Member]) -> dict[str, Verdict]:
+    """The queries of a group that had better leave it, those with the largest windows asked first."""
+    staying = sorted(members, key=lambda member: sum(_seconds(member).values()), reverse=True)
+    leaving: dict[str, Verdict] = {}
+    widest = 0
+    while widest < len(staying) and len(staying) > 1:
+        found = verdict(staying[widest], [*staying[:widest], *staying[widest + 1 :]])
+        if found is None:
+            break
+        leaving[staying.pop(widest).name] = found
+    total = group_cost(staying)
+    looking = LOOK * match_rate(*_widest(staying))
+    for member in list(staying[1:]):
+        if alone_cost(member) < looking and len(staying) > 1:
+            leaving[member.name] = Verdict(alone_cost(member) / 1000, min(looking, total) / 1000)
+            staying.remove(member)
+    return leaving
+
+
+def _widest(members: Sequence[Member]) -> tuple[dict[str, float], dict[str, float]]:
+    names = members[0].query.names
+    return dict.fromkeys(names, RATE), {name: max(_seconds(each)[name] for each in members) for name in names}
+
+
+def match_rate(rates: Mapping[str, float], windows: Mapping[str, float]) -> float:
+    """Results per second: the last to come meets all others within their windows."""
+    names = list(rates)
+    meeting = sum(prod(windows[other] for other in names if other != name) for name in names)
+    return float(MATCH ** (len(names) - 1) * prod(rates.values()) * meeting)
+
+
+def _own_rates(member: Member) -> dict[str, float]:
+    passing = _passing(member.query.filters, member.query.names)
+    return {name: RATE * part for name, part in passing.items()}
+
+
+def _passing(conditions: Sequence[tuple[str, Expression]], names: Sequence[str]) -> dict[str, float]:
+    """Of each stream, the part that satisfies the conditions."""
+    return {name: prod(_part(condition) for stream, condition in conditions if stream == name) for name in names}
+
+
+def _part(condition: Expression) -> float:
+    return PASSES.get(condition.function, OTHERWISE) if isinstance(condition, Call) else OTHERWISE
+
+
+def _seconds(member: Member) -> dict[str, float]:
+    return {stream.name: _length(stream.window) for stream in member.query.streams}
+
+
+def _length(window: Window | None) -> float:
+    """Seconds; rows as the time they take to come."""
+    if isinstance(window, TimeWindow):
+        return window.length_us / 1e6
+    return window.count / RATE if window is not None else 0.0

@@ -1,0 +1,122 @@
+"""Each query's rows of a batch into its own sink, exactly once each.
+
+    batch 7 -> alarms/batch=7/...parquet        overwritten whole if the batch is repeated after a failure
+            -> own function, Kafka, JDBC, ...   then <checkpoint>/sinks/<name>/7 says that it was done
+
+Spark repeats a batch, with the same number and the same rows, if it failed before it was committed. A folder of files
+is then replaced by an equal one. Other sinks are skipped if their mark is there; only if the driver dies between the
+last row and the mark may such a sink see the batch twice, so a function of the user's is told the number.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from dovetail.errors import QueryError, nearest
+from dovetail.plan.share_queries import Member
+
+FILES = ("parquet", "orc", "json", "csv", "text", "avro")
+BATCH = "batch"
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Where one query's rows go: its columns, and a function that writes a batch."""
+
+    name: str
+    columns: tuple[str, ...]
+    write: Callable[[DataFrame, int], None]
+    repeats: bool
+
+
+def write_shared(
+    frame: DataFrame, members: Sequence[Member], given: Mapping[str, Any], checkpoint: str, trigger: dict[str, Any]
+) -> Any:
+    """Start the pipeline that writes every query's rows; a static one runs to its end and returns None."""
+    sinks = [_sink(member, given[_known(member.name, given)]) for member in members]
+    unknown = next((name for name in given if name not in {sink.name for sink in sinks}), None)
+    if unknown is not None:
+        raise QueryError(f"write: there is no query {unknown!r}; {nearest(unknown, [sink.name for sink in sinks])}")
+    if not frame.isStreaming:
+        return _write_batch(sinks, checkpoint, frame, 0)
+
+    def write(rows: DataFrame, batch: int) -> None:
+        _write_batch(sinks, checkpoint, rows, batch)
+
+    writing = frame.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
+    return (writing.trigger(**trigger) if trigger else writing).start()
+
+
+def _known(name: str, given: Mapping[str, Any]) -> str:
+    if name not in given:
+        raise QueryError(f"write: query {name!r} has no sink; {nearest(name, list(given))}")
+    return name
+
+
+def _sink(member: Member, given: Any) -> Sink:
+    columns = tuple(member.query.schema.names)
+    if callable(given):
+        return Sink(member.name, columns, given, repeats=False)
+    options = {"format": "parquet", "path": given} if isinstance(given, str) else dict(given)
+    form, path = str(options.pop("format", "parquet")), options.pop("path", None)
+    if form.lower() in FILES:
+        if path is None:
+            raise QueryError(f"write: the sink of query {member.name!r} has the format {form!r} and no path")
+        return Sink(member.name, columns, _to_files(form, str(path), options), repeats=True)
+    if path is not None:
+        options["path"] = path
+    return Sink(member.name, columns, _to_format(form, options), repeats=False)
+
+
+def _to_files(form: str, path: str, options: Mapping[str, Any]) -> Callable[[DataFrame, int], None]:
+    def write(rows: DataFrame, batch: int) -> None:
+        rows.write.format(form).options(**options).mode("overwrite").save(f"{path}/{BATCH}={batch}")
+
+    return write
+
+
+def _to_format(form: str, options: Mapping[str, Any]) -> Callable[[DataFrame, int], None]:
+    def write(rows: DataFrame, batch: int) -> None:
+        rows.write.format(form).options(**options).mode("append").save()
+
+    return write
+
+
+def _write_batch(sinks: Sequence[Sink], checkpoint: str, rows: DataFrame, batch: int) -> None:
+    """All sinks, from rows that are computed once."""
+    rows = rows.persist()
+    try:
+        for sink in sinks:
+            own = rows.where(F.col("query") == sink.name).select(*(_quoted(name) for name in sink.columns))
+            _write_once(sink, checkpoint, own, batch)
+    finally:
+        rows.unpersist()
+
+
+def _write_once(sink: Sink, checkpoint: str, rows: DataFrame, batch: int) -> None:
+    if sink.repeats:
+        sink.write(rows, batch)
+        return
+    mark = f"{checkpoint}/sinks/{sha256(sink.name.encode()).hexdigest()[:16]}/{batch}"
+    session = rows.sparkSession
+    if not _exists(session, mark):
+        sink.write(rows, batch)
+        session.range(1).write.mode("overwrite").parquet(mark)
+
+
+def _exists(session: Any, path: str) -> bool:
+    """Whether a mark was written; asked through Spark, wherever the checkpoint is."""
+    try:
+        return bool(session.read.parquet(path).take(1))
+    except Exception as error:
+        if type(error).__name__ == "AnalysisException":
+            return False
+        raise
+
+
+def _quoted(name: str) -> Any:
+    return F.col("`" + name.replace("`", "``") + "`")
