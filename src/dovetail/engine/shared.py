@@ -33,6 +33,8 @@ from dovetail.model.schedule import Schedule
 from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import SharedPlan, window_sizes
 
+MANY_ARRIVALS = 1024
+
 
 @dataclass
 class Worked:
@@ -69,6 +71,7 @@ class SharedEngine(Engine):
         self.shared = shared
         self.deferring = False  # whether a push only takes arrivals in, and someone else calls work()
         self.worked = Worked("", 0)
+        self._at_once = False
         self.subscriptions = Subscriptions.of(shared)
         self._hold = SharedHold(shared, self.subscriptions.places)
         others = [section for section in self._sections if section.section != self._hold.pile.section]
@@ -95,14 +98,19 @@ class SharedEngine(Engine):
 
     def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch], newest: Mapping[str, int] | None = None) -> Rows:
         """One batch, as of any engine."""
+        self._at_once = sum(rows.num_rows for rows in blocks.values()) > MANY_ARRIVALS
         return super().push({name: self._with_epoch(rows) for name, rows in blocks.items()}, newest)
 
     def _with_epoch(self, rows: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
         return rows.append_column(EPOCH, pa.repeat(pa.scalar(self.subscriptions.epoch, pa.int32()), rows.num_rows))
 
     def _proceed(self) -> Rows:
-        """With one stage as any engine; with several, all arrivals are taken in and then worked off by urgency."""
-        if not self._agenda.schedule.last and not self.deferring:
+        """All arrivals are taken in and then worked off by urgency.
+
+        With one stage it is as in any engine. So it is with many arrivals at once: they look through all windows in
+        one pass, because a pass per stage would cost more than what leaves a little earlier is worth.
+        """
+        if not self.deferring and (self._at_once or not self._agenda.schedule.last):
             yield from super()._proceed()
             return
         self._take_in()

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 
-from dovetail.plan.explain import explain
+from dovetail.plan.assume import assume
+from dovetail.plan.calibrate import load_weights
+from dovetail.plan.explain import Report, explain
 from dovetail.plan.group_queries import Groups
+from dovetail.plan.report import plan_report
 from dovetail.plan.share_queries import Member, SharedPlan
 
 
@@ -11,8 +14,12 @@ def explain_shared(groups: Groups) -> str:
     """One part per operator: its queries, then its plan."""
     plans = groups.plans
     head = f"{len(groups.members)} queries, {len(plans)} operators, schedule {groups.schedule}"
-    parts = ["\n".join([*_queries(groups, plan), explain(plan.plan)]) for plan in plans.values()]
+    parts = ["\n".join([*_queries(groups, plan), explain(_report(plan), costs=False)]) for plan in plans.values()]
     return "\n\n".join([head, *parts])
+
+
+def _report(shared: SharedPlan) -> Report:
+    return plan_report(shared.plan, assume(shared.plan.query), load_weights(), by_rule=True)
 
 
 def _queries(groups: Groups, shared: SharedPlan) -> Iterator[str]:
