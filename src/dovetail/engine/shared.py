@@ -161,6 +161,11 @@ class SharedEngine(Engine):
         self._hold.limits = self._agenda.limits(certain)
         yield from super()._settle(self._agenda.pending())
 
+    def _forget(self, name: str, others: int) -> None:
+        """Arrivals that are suspended are still needed, even if no tuple to come could join them."""
+        if name not in self._agenda.pending():
+            super()._forget(name, others)
+
     def changed(self, shared: SharedPlan, schedule: Schedule | None = None) -> "SharedEngine":
         """An engine for other queries that goes on from here; this one itself if what is stored stays the same."""
         if shared.plan.query == self.shared.plan.query:
