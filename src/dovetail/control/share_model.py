@@ -1,15 +1,15 @@
 """How long results wait where queries share an operator, in formulas (Hammad, Franklin, Aref, Elmagarmid).
 
 ``arrivals`` tuples come at once and each looks through ever larger windows of ``sizes`` tuples; checking a
-pair takes ``check_s``. Average response times of each query, in seconds:
+pair takes ``check_s``. Average response times of each query, here in microseconds:
 
     >>> load = Burst(arrivals=50, sizes=(100, 10_000, 60_000), check_s=1e-8)
-    >>> [round(seconds * 1e3, 3) for seconds in largest_only(load)]
-    [14.701, 14.75, 15.0]
-    >>> [round(seconds * 1e3, 3) for seconds in smallest_first(load)]
-    [0.026, 2.574, 17.75]
-    >>> [round(seconds * 1e3, 3) for seconds in alone(load)]
-    [0.025, 2.5, 15.0]
+    >>> [round(seconds * 1e6, 1) for seconds in largest_only(load)]
+    [14700.5, 14750.0, 15000.0]
+    >>> [round(seconds * 1e6, 1) for seconds in smallest_first(load)]
+    [25.5, 2574.5, 17750.0]
+    >>> [round(seconds * 1e6, 1) for seconds in alone(load)]
+    [25.0, 2500.0, 15000.0]
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ input is a stream that has already ended: its rows come before the first batch, 
 operator's initial state, and it never holds the others back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -89,7 +89,8 @@ def _pipeline(
     inputs = {stream.name: _as_frame(session, stream) for stream in query.streams}
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
     grid = partition_grid(query, query.partitions or partitions)
-    packers = _packers(plan, grid, bucket_numbers(grid.cells, partitions))
+    kept = (_operator_plan(plan) if shared is None else plan).columns
+    packers = _packers(plan, kept, grid, bucket_numbers(grid.cells, partitions))
     run = uuid4().hex
     packed = {name: _packed(inputs[name], packer, run) for name, packer in packers.items()}
     streaming = [packed[name] for name, frame in inputs.items() if frame.isStreaming]
@@ -124,8 +125,10 @@ def _own_filters(query: JoinQuery, name: str) -> bool:
     return query.how == "inner" and query.late != "divert" and not counted_whole
 
 
-def _packers(plan: Plan, grid: Grid, numbers: tuple[int, ...]) -> dict[str, Packer]:
-    query, kept = plan.query, _operator_plan(plan).columns
+def _packers(
+    plan: Plan, kept: Mapping[str, tuple[str, ...]], grid: Grid, numbers: tuple[int, ...]
+) -> dict[str, Packer]:
+    query = plan.query
     packers = {}
     for position, stream in enumerate(query.streams):
         filters = tuple(e for name, e in query.filters if name == stream.name and _own_filters(query, name))
