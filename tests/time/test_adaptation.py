@@ -117,3 +117,15 @@ def test_plans_do_not_flutter() -> None:
     streams = Streams("AB", "A.k = B.k", window_s=1)
     streams.play(20, {"A": 2000, "B": 1000}, {"A": (500, 1), "B": (500, 1)})
     assert streams.run.metrics()["plan"]["version"] <= 1
+
+
+def test_long_blocks_that_run_ahead_of_each_other_do_not_make_a_stream_look_silent() -> None:
+    """Ten seconds of A, then ten seconds of B: between them B's window is empty, and still it stays hashed."""
+    schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    streams = [dv.stream(name, time="ts", window="10 seconds", schema=schema) for name in "AB"]
+    run = dv.join(*streams, on="A.k = B.k").local()
+    for second in range(0, 60, 10):
+        for name in "AB":
+            times = second * 1_000_000 + np.arange(0, 10_000_000, 1000)
+            run.push(name, pa.table({"ts": times, "k": times % 997}).cast(schema))
+            assert run.plan_report()["streams"][name]["algorithm"] == "hash"

@@ -7,7 +7,9 @@ few seconds of the streams' time. So plans neither flutter between two that are 
 
 from collections.abc import Iterator, Mapping
 
+from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics
+from dovetail.model.window import TimeWindow
 from dovetail.plan.choose_plan import Planner, decision_of
 from dovetail.plan.cost import stored, work
 from dovetail.plan.physical import Plan
@@ -15,6 +17,7 @@ from dovetail.plan.physical import Plan
 DRIFT = 1.2
 GAIN = 0.95
 PAYBACK_S = 5.0
+FILLED = 0.25
 
 
 class Replan:
@@ -27,6 +30,8 @@ class Replan:
 
     def decide(self, now: Plan, known: Statistics) -> Plan | None:
         """The plan to go on with; None: the one that runs."""
+        if not _representative(now.query, known):
+            return None
         if not self._drifted(known) and self._favourite is None:
             return None
         best = self._planner.choose(known)
@@ -67,6 +72,20 @@ class Replan:
                 inserted = dict(stored(storage.algorithm, stream))
                 total += self._planner.weights.cost(inserted) / stream.rate * stream.tuples
         return total
+
+
+def _representative(query: JoinQuery, known: Statistics) -> bool:
+    """Whether every stream has been heard and its window is about as full as its rate says.
+
+    Long blocks run ahead of each other: between them a stream looks silent, or its window nearly empty, and a scan
+    would look like the best plan for it.
+    """
+    for stream in query.streams:
+        seen = known.streams[stream.name]
+        width_s = stream.window.length_us / 1e6 if isinstance(stream.window, TimeWindow) else 0.0
+        if not seen.rate or seen.tuples < FILLED * seen.rate * width_s:
+            return False
+    return True
 
 
 def _readings(known: Statistics) -> Iterator[tuple[object, float]]:

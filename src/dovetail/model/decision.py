@@ -10,11 +10,9 @@ with the same plan.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from dovetail.model.query import Algorithm
-
-Invalidation = Literal["active", "lazy"]
 
 
 @dataclass(frozen=True)
@@ -22,27 +20,19 @@ class Decision:
     """A structure per stream and a probe order per arriving stream.
 
     ``version`` counts the decisions of a run; at 0 it is still as planned before anything was known.
-
-    ``lazy`` names the streams whose windows forget only when they are probed.
     """
 
     algorithms: Mapping[str, Algorithm]
     orders: Mapping[str, tuple[str, ...]]
-    lazy: frozenset[str] = frozenset()
     version: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for a header."""
         orders = {name: list(order) for name, order in self.orders.items()}
-        return {
-            "algorithms": dict(self.algorithms),
-            "orders": orders,
-            "lazy": sorted(self.lazy),
-            "version": self.version,
-        }
+        return {"algorithms": dict(self.algorithms), "orders": orders, "version": self.version}
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> "Decision":
         """Back from plain values."""
         orders = {name: tuple(order) for name, order in values["orders"].items()}
-        return Decision(dict(values["algorithms"]), orders, frozenset(values["lazy"]), values["version"])
+        return Decision(dict(values["algorithms"]), orders, values["version"])

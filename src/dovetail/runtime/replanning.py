@@ -25,7 +25,7 @@ class Replanning:
         plan = self._control.decide(engine.plan, engine.observed.statistics())
         if plan is not None:
             decision = decision_of(plan)
-            engine.replan(Decision(decision.algorithms, decision.orders, decision.lazy, engine.decision.version + 1))
+            engine.replan(Decision(decision.algorithms, decision.orders, engine.decision.version + 1))
 
 
 def measured_report(engine: Engine) -> dict[str, Any]:
