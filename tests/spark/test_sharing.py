@@ -109,6 +109,26 @@ def test_static_inputs_give_a_static_frame_with_the_query_first(spark: Any, tmp_
         assert_same_rows(rows_of(rows, query), oracle(bare(str(query.name)).model, [Push(everything)]).rows)
 
 
+def test_a_condition_that_all_have_on_a_column_that_none_selects(spark: Any, tmp_path: Path) -> None:
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", seed=11, batches=2)
+    folder.feed(batches)
+    spark_data, bare_data = folder.frames(), {each: SCHEMA.empty_table() for each in "AB"}
+    near, far = ([_positive(data, w) for data in (spark_data, bare_data)] for w in ("1 second", "4 seconds"))
+    sinks = {str(each.name): str(tmp_path / f"out {at}") for at, each in enumerate((near[0], far[0]))}
+    running = dv.share(near[0], far[0]).write(sinks, str(tmp_path / "checkpoint"), trigger={"availableNow": True})
+    running.awaitTermination()
+    for (name, path), query in zip(sinks.items(), (near[1], far[1]), strict=True):
+        rows = spark.read.parquet(path).select("result_time", "a", "b").toArrow().cast(query.schema)
+        assert rows.num_rows, name
+        assert_same_rows(rows, oracle(query.model, batches).rows)
+
+
+def _positive(data: dict[str, Any], window: str) -> dv.Query:
+    streams = [dv.stream(each, frame, time="ts", delay="3 seconds") for each, frame in data.items()]
+    on, select = "A.x > 0 AND A.k = B.k", "A.row AS a, B.row AS b"
+    return dv.join(*streams, on=on, select=select, window=window).named(window)
+
+
 def test_every_query_has_a_sink(spark: Any, tmp_path: Path) -> None:
     folder = Folder(spark, tmp_path, "AB")
     shared = dv.share(*(made(name, folder.frames()) for name in ("near", "far")))
