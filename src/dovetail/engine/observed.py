@@ -4,7 +4,7 @@
     a step of its probe     combinations that came, pairs they could form, candidates, matches
     its results             how many
 
-A reading is due when the slowest stream has come a quarter of a second further (or the fastest ten times that), so
+A reading is due when the slowest stream has come a second further (or the fastest three times that), so
 that rates are seen at the same point of the streams' taking turns; or after many tuples, but never after a few.
 """
 
@@ -20,8 +20,8 @@ from dovetail.model.statistics import Costs, Statistics, StreamStatistics
 from dovetail.observe.recent import Recent
 from dovetail.plan.physical import Key, key_text
 
-INTERVAL_US = 250_000
-_FAR_BEHIND = 10
+INTERVAL_US = 1_000_000
+_FAR_BEHIND = 3
 _FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
 
 
@@ -35,14 +35,20 @@ class Observed:
         self._times = dict.fromkeys(windows, BEFORE_ALL)
         self._clock = BEFORE_ALL
         self._since = 0
-        self._sketches: dict[str, dict[str, KeySketch]] = {name: {} for name in windows}
+        self._sketches: dict[str, dict[Key, KeySketch]] = {name: {} for name in windows}
 
     def stored(self, name: str, block: Block, first: int, spent_s: float) -> None:
         """A block has been stored under ids from ``first`` on."""
         for attribute, codes in block.attributes.items():
             if isinstance(attribute, Key):
-                self._sketches[name].setdefault(key_text(attribute), KeySketch()).note(codes, first)
+                self._sketch(name, attribute).note(codes, first)
         self._fresh["insert", name] += spent_s
+
+    def _sketch(self, name: str, key: Key) -> KeySketch:
+        sketch = self._sketches[name].get(key)
+        if sketch is None:
+            sketch = self._sketches[name][key] = KeySketch()
+        return sketch
 
     def joined(self, name: str, block: Block, spent_s: float) -> None:
         """It has probed, and its results have left; ``spent_s`` is the time for all of that."""
@@ -105,7 +111,7 @@ class Observed:
     def _all_sketches(self) -> Iterable[tuple[str, str, KeySketch]]:
         for name, sketches in self._sketches.items():
             for key, sketch in sketches.items():
-                yield name, key, sketch
+                yield name, key_text(key), sketch
 
     def _stream(self, name: str, seconds: float) -> StreamStatistics:
         window, blocks = self._windows[name], self._sums["blocks", name]
