@@ -4,7 +4,22 @@ import pytest
 
 from experiments.papers import figure_named
 
-HOLD = ("order-5", "order-6", "kang-2", "kang-3", "kang-8", "kang-9", "kang-10", "kang-11")
+HOLD = (
+    "order-5",
+    "order-6",
+    "kang-2",
+    "kang-3",
+    "kang-8",
+    "kang-9",
+    "kang-10",
+    "kang-11",
+    "share-3",
+    "share-5",
+    "share-7",
+    "share-8",
+    "share-9",
+    "share-memory",
+)
 
 
 @pytest.mark.parametrize("name", HOLD)
