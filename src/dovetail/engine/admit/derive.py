@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.engine.buffer.columns import bits, layout, text_buffers, values_of
+from dovetail.engine.buffer.columns import bare_values, bits, layout, text_buffers, values_of
 from dovetail.engine.combine.compiled import compiled
 from dovetail.engine.combine.kernels import combine_codes, hash_bytes
 from dovetail.model.expression import Column, Expression
@@ -26,6 +26,7 @@ from dovetail.plan.plan_query import is_exact
 Columns = Mapping[tuple[str, str], pa.Array]
 Array = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
+_INT64 = np.dtype(np.int64)
 
 
 def derive(attribute: Attribute, columns: Columns, length: int, width: int = 0) -> tuple[Array, Flags | None]:
@@ -71,6 +72,8 @@ def _key(expressions: tuple[Expression, ...], columns: Columns, length: int) -> 
 def key_codes(array: pa.Array) -> tuple[npt.NDArray[np.int64], Flags | None]:
     """One 64-bit code per value; equal values always have equal codes."""
     type_ = array.type
+    if pa.types.is_int64(type_):
+        return bare_values(array, False, _INT64, 1), valid_rows(array)
     if pa.types.is_floating(type_):
         values, valid = _number(array.cast(pa.float64()))
         return (values + 0.0).view(np.int64), valid  # -0.0 + 0.0 is 0.0

@@ -173,6 +173,7 @@ class FixedColumn:
         assert found is not None, f"{type_} has no fixed width"
         self.type = type_
         self._dtype, self._width = found
+        self.row_bytes = found[0].itemsize * found[1]
         self._is_boolean = pa.types.is_boolean(type_)
         self.data: npt.NDArray[Any] = np.empty(0 if found[1] == 1 else (0, found[1]), found[0])
         self._validity = _Validity()
@@ -196,7 +197,7 @@ class FixedColumn:
         return self._arrow(self.data[start:stop].copy(), self._validity.slice(start, stop))
 
     def bytes_at(self, slots: Slots) -> int:
-        return len(slots) * self._width * self.data.itemsize
+        return len(slots) * self.row_bytes
 
     def _arrow(self, data: npt.NDArray[Any], valid: pa.Buffer | None) -> pa.Array:
         nulls = 0 if valid is None else -1

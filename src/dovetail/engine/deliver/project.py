@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.buffer.columns import Column as Stored
+from dovetail.engine.buffer.columns import FixedColumn
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.check import holds
 from dovetail.engine.combine.partial import Ids, Partial
@@ -36,6 +37,8 @@ class Projection:
             for expression in expressions
             for column in columns_of(expression)
         }
+        fixed = [column.row_bytes for column in self._used.values() if isinstance(column, FixedColumn)]
+        self._row_bytes = sum(fixed) if len(fixed) == len(self._used) else None
         self._select = [
             (expression.stream, expression.name) if isinstance(expression, Column) else compile_expression(expression)
             for expression in expressions
@@ -61,7 +64,7 @@ class Projection:
         yield from self._gathered(slots, times)
 
     def _gathered(self, slots: Mapping[str, Ids], times: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-        if len(times) > 1 and self._bytes(slots) > _MOST_BYTES:
+        if len(times) > 1 and self._bytes(slots, len(times)) > _MOST_BYTES:
             half = len(times) // 2
             for part in (slice(0, half), slice(half, None)):
                 yield from self._gathered({name: some[part] for name, some in slots.items()}, times[part])
@@ -74,5 +77,8 @@ class Projection:
     def _values(self, stream: str, column: Stored, slots: Mapping[str, Ids], length: int) -> pa.Array:
         return column.take(slots[stream]) if stream in slots else pa.nulls(length, column.type)
 
-    def _bytes(self, slots: Mapping[str, Ids]) -> int:
+    def _bytes(self, slots: Mapping[str, Ids], length: int) -> int:
+        """About how many bytes would be gathered."""
+        if self._row_bytes is not None:
+            return length * self._row_bytes
         return sum(stored.bytes_at(slots[key[0]]) for key, stored in self._used.items() if key[0] in slots)
