@@ -5,7 +5,7 @@
 The stages divide the first step of the probe; each partner found there is followed through all others at once. Partners
 stored after an arrival stay unseen by it however late it goes on: they find it themselves, so each result is made once.
 
-    hashed      the chain is followed from the tuple at which it was left, while the window is in order of time
+    hashed      the chain is walked from its head again, and what earlier stages saw is passed over by its time
     otherwise   two binary searches lead to the tuple at which the stage begins
 """
 
