@@ -253,6 +253,8 @@ class Engine(Persistent):
             if self._semi:
                 self._semi.see(results)
             elif self.plan.query.how != "anti":
+                if self.plan.query.order != "none":
+                    results = results.in_time_order()
                 for rows in self._exit.rows(results):
                     yield from self._hold.give(rows)
 

@@ -35,6 +35,14 @@ class Partial:
         extend(parents, ids, self.newest, self.expiry, window.times, window.base, width, newest, expiry)
         return Partial(members, newest, expiry)
 
+    def in_time_order(self) -> "Partial":
+        """The same by their newest time, ties as they are: sorting ids is cheaper than sorting rows."""
+        if bool((self.newest[1:] >= self.newest[:-1]).all()):
+            return self
+        order = np.argsort(self.newest, kind="stable")
+        members = {name: bound.take(order) for name, bound in self.ids.items()}
+        return Partial(members, self.newest.take(order), self.expiry.take(order))
+
     def where(self, keep: npt.NDArray[np.bool_]) -> "Partial":
         """Those combinations for which ``keep`` is true."""
         if keep.all():
