@@ -55,14 +55,16 @@ def _levels(
     levels = []
     for name in order:
         usable = list(applicable(predicates, bound, name))
-        access, used = _access(name, usable, algorithms[name])
+        access, used = _access(name, usable, algorithms[name], arriving)
         ties = frozenset(stream for predicate in usable for stream in predicate_streams(predicate)) - {name}
         levels.append(Level(name, access, tuple(predicate for predicate in usable if predicate not in used), ties))
         bound |= {name}
     return tuple(levels)
 
 
-def _access(name: str, usable: Sequence[Predicate], algorithm: Algorithm) -> tuple[Access, Sequence[Predicate]]:
+def _access(
+    name: str, usable: Sequence[Predicate], algorithm: Algorithm, arriving: str
+) -> tuple[Access, Sequence[Predicate]]:
     """How candidates of ``name`` are found, and the predicates that this already settles."""
     equalities = [predicate for predicate in usable if isinstance(predicate, Equality)]
     bands = [predicate for predicate in usable if isinstance(predicate, Band)]
@@ -70,7 +72,7 @@ def _access(name: str, usable: Sequence[Predicate], algorithm: Algorithm) -> tup
     if algorithm == "sorted" and bands:
         return _band_access(name, bands[0], algorithm), bands[:1]
     if equalities:
-        return _key_access(name, equalities, indexed=algorithm in ("hash", "sorted")), equalities
+        return _key_access(name, equalities, algorithm in ("hash", "sorted"), arriving), equalities
     if bands:
         return _band_access(name, bands[0], algorithm), bands[:1]
     for predicate in usable:
@@ -81,9 +83,14 @@ def _access(name: str, usable: Sequence[Predicate], algorithm: Algorithm) -> tup
     return TimeAccess(), []
 
 
-def _key_access(name: str, equalities: Sequence[Equality], indexed: bool) -> KeyAccess:
-    """One pair per own expression; further equalities of the same expression follow by transitivity."""
-    pairs = dict(reversed([_sides(name, equality.left, equality.right) for equality in equalities]))
+def _key_access(name: str, equalities: Sequence[Equality], indexed: bool, arriving: str) -> KeyAccess:
+    """One pair per own expression; further equalities of the same expression follow by transitivity.
+
+    If possible the arriving stream is the other side: its tuples lie side by side, those found on the way do not.
+    """
+    sides = [_sides(name, equality.left, equality.right) for equality in equalities]
+    sides.sort(key=lambda pair: _stream(pair[1]) != arriving)
+    pairs = dict(reversed(sides))
     ordered = sorted(pairs, key=str)
     return KeyAccess(Key(tuple(ordered)), tuple(pairs[own] for own in ordered), indexed)
 
