@@ -120,13 +120,13 @@ class Engine(Persistent):
     def _push(self, blocks: Mapping[str, Read], newest: Mapping[str, int] | None) -> Rows:
         largest = dict(newest or {})
         for name, rows in blocks.items():
-            door, before = self._doors[name], self._doors[name].counts["rows"]
+            door = self._doors[name]
+            if len(rows[0][self.plan.query.stream(name).time]):
+                self._watermarks.heard(name)
             columns, times, seen = door.admit(rows, self._watermarks[name])
             self._latest = max(self._latest, door.latest)
             if len(times):
                 self._gate.add(name, columns, times)
-            if door.counts["rows"] > before:
-                self._watermarks.heard(name)
             if seen is not None:
                 largest[name] = max(seen, largest.get(name, seen))
         for name, time in largest.items():
@@ -244,19 +244,23 @@ class Engine(Persistent):
         first, last = self._store(name, block)
         self.observed.stored(name, block, first, self._split())
         for found in self._probes[name].results(first, last):
-            results = self._certain(self._row_check.inside(self._exit.verified(found)))
-            if not len(results):
-                continue
-            self.observed.made(len(results))
-            for kept in self._unmatched.values():
-                kept.see(results)
-            if self._semi:
-                self._semi.see(results)
-            elif self.plan.query.how != "anti":
-                if self.plan.query.order != "none":
-                    results = results.in_time_order()
-                for rows in self._exit.rows(results):
-                    yield from self._hold.give(rows)
+            yield from self._deliver(found)
+
+    def _deliver(self, found: Partial) -> Rows:
+        """Complete combinations: those that are results leave, or wait for their order."""
+        results = self._certain(self._row_check.inside(self._exit.verified(found)))
+        if not len(results):
+            return
+        self.observed.made(len(results))
+        for kept in self._unmatched.values():
+            kept.see(results)
+        if self._semi:
+            self._semi.see(results)
+        elif self.plan.query.how != "anti":
+            if self.plan.query.order != "none":
+                results = results.in_time_order()
+            for rows in self._exit.rows(results):
+                yield from self._hold.give(rows)
 
     def _certain(self, results: Partial) -> Partial:
         """Without what a kept late row may no longer change: released times, rows given out as unmatched."""

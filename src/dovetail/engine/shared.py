@@ -145,12 +145,6 @@ class SharedEngine(Engine):
         """Whether arrivals have not looked through all windows yet."""
         return bool(self._agenda)
 
-    def _deliver(self, found: Partial) -> Rows:
-        results = self._certain(self._row_check.inside(self._exit.verified(found)))
-        if len(results):
-            for rows in self._exit.rows(results):
-                yield from self._hold.give(rows)
-
     def _settle(self, pending: Mapping[str, int]) -> Rows:
         """Suspended arrivals are still to come, as far as windows and held results are concerned."""
         if not self._agenda:

@@ -71,11 +71,16 @@ def _similar(wanted: Similarity, windows: Windows, partial: Partial) -> Flags:
 
 def holds(expression: Expression, windows: Windows, partial: Partial) -> Flags:
     """For which combinations a boolean expression is true (NULL is not)."""
+    return true_rows(values(expression, windows, partial))
+
+
+def values(expression: Expression, windows: Windows, partial: Partial) -> pa.Array:
+    """An expression over the stored columns, one value per combination."""
     columns = {
         (column.stream, column.name): windows[column.stream].take(column.name, partial.ids[column.stream])
         for column in set(columns_of(expression))
     }
-    return true_rows(compiled(expression)(columns, len(partial)))
+    return compiled(expression)(columns, len(partial))
 
 
 def true_rows(flags: pa.Array) -> Flags:

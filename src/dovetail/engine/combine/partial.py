@@ -40,12 +40,13 @@ class Partial:
         if bool((self.newest[1:] >= self.newest[:-1]).all()):
             return self
         order = np.argsort(self.newest, kind="stable")
-        members = {name: bound.take(order) for name, bound in self.ids.items()}
-        return Partial(members, self.newest.take(order), self.expiry.take(order))
+        return self.at(order)
 
     def where(self, keep: npt.NDArray[np.bool_]) -> "Partial":
         """Those combinations for which ``keep`` is true."""
-        if keep.all():
-            return self
-        members = {name: bound[keep] for name, bound in self.ids.items()}
-        return Partial(members, self.newest[keep], self.expiry[keep])
+        return self if keep.all() else self.at(keep)
+
+    def at(self, places: npt.NDArray[np.bool_] | Ids | slice) -> "Partial":
+        """The combinations at these places, some perhaps more than once."""
+        members = {name: bound[places] for name, bound in self.ids.items()}
+        return Partial(members, self.newest[places], self.expiry[places])

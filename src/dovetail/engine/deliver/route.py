@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.compiled import compiled
+from dovetail.engine.combine.check import values
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.deliver.ages import Ages
 from dovetail.engine.deliver.boxes import Boxes, Comparison, Places, Range, ages_among, comparison, flags, places_among
-from dovetail.engine.deliver.wide import WideRows, chosen
+from dovetail.engine.deliver.wide import WideRows
 from dovetail.model.expression import Expression, columns_of
 from dovetail.model.window import RowWindow
 from dovetail.model.window import Window as WindowSize
@@ -72,10 +72,10 @@ class Router:
     def rows(self, results: Partial) -> Iterator[pa.RecordBatch]:
         """The rows of every query that the results belong to."""
         for start in range(0, len(results), self._boxes.most):
-            part = chosen(results, slice(start, start + self._boxes.most))
+            part = results.at(slice(start, start + self._boxes.most))
             found, queries = self._boxes.inside(part, len(part))
             if len(found):
-                yield from self._wide.batches(chosen(part, found), queries, self._numbers[queries])
+                yield from self._wide.batches(part.at(found), queries, self._numbers[queries])
 
     def _ask(self, asking: Sequence[tuple[int, int, int]], reader: Callable[[Partial], Places]) -> None:
         """A coordinate, and the range (query, low, high) that each query asks of it."""
@@ -123,20 +123,13 @@ class Router:
         return epochs
 
     def _places(self, operand: Expression, bounds: Sequence[int | float]) -> Callable[[Partial], Places]:
-        return lambda results: places_among(self._values(operand, results), bounds)
+        return lambda results: places_among(values(operand, self._windows, results), bounds)
 
     def _flags(self, condition: Expression) -> Callable[[Partial], Places]:
-        return lambda results: flags(self._values(condition, results))
+        return lambda results: flags(values(condition, self._windows, results))
 
     def _age(self, stream: str, limits: Sequence[int]) -> Callable[[Partial], Places]:
         return lambda results: ages_among(self._ages.of(stream, results), limits)
-
-    def _values(self, expression: Expression, results: Partial) -> pa.Array:
-        columns = {
-            (column.stream, column.name): self._windows[column.stream].take(column.name, results.ids[column.stream])
-            for column in set(columns_of(expression))
-        }
-        return compiled(expression)(columns, len(results))
 
 
 def _oldest(size: WindowSize | None) -> int:

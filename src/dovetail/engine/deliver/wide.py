@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.compiled import compiled
+from dovetail.engine.combine.check import values
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.model.expression import Expression, columns_of
 from dovetail.model.query import JoinQuery
@@ -37,7 +37,7 @@ class WideRows:
         if len(results) > 1 and self._bytes(results) > _MOST_BYTES:
             half = len(results) // 2
             for part in (slice(0, half), slice(half, None)):
-                yield from self.batches(chosen(results, part), queries[part], numbers[part])
+                yield from self.batches(results.at(part), queries[part], numbers[part])
             return
         times = pa.array(results.newest, pa.int64()).cast(self.schema.field(0).type)
         arrays = [self._column(sources, results, queries, at) for at, sources in enumerate(self._columns, 2)]
@@ -49,32 +49,19 @@ class WideRows:
         for expression, selecting in sources:
             rows = np.flatnonzero(selecting[queries])
             if len(rows) == len(queries):
-                return self._values(expression, results)
+                return values(expression, self._windows, results)
             if len(rows):
-                parts.append(self._values(expression, chosen(results, rows)))
+                parts.append(values(expression, self._windows, results.at(rows)))
                 places[rows] = filled + np.arange(len(rows))
                 filled += len(rows)
         if not parts:
             return pa.nulls(len(queries), self.schema.field(at).type)
         return pa.concat_arrays(parts).take(pa.array(places, mask=places < 0))
 
-    def _values(self, expression: Expression, results: Partial) -> pa.Array:
-        columns = {
-            (column.stream, column.name): self._windows[column.stream].take(column.name, results.ids[column.stream])
-            for column in set(columns_of(expression))
-        }
-        return compiled(expression)(columns, len(results))
-
     def _bytes(self, results: Partial) -> int:
         return sum(
             self._windows[column.stream].bytes_of(column.name, results.ids[column.stream]) for column in self._used
         )
-
-
-def chosen(results: Partial, places: Ids | slice) -> Partial:
-    """The results at these places, some perhaps more than once."""
-    members = {name: ids[places] for name, ids in results.ids.items()}
-    return Partial(members, results.newest[places], results.expiry[places])
 
 
 _Sources = list[tuple[Expression, npt.NDArray[np.bool_]]]

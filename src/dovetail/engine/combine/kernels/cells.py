@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from dovetail.engine.combine.kernels.bands import EXACT, in_band
-from dovetail.engine.combine.kernels.chains import AHEAD, bucket_of
+from dovetail.engine.combine.kernels.chains import AHEAD, bucket_of, link
 from dovetail.engine.combine.kernels.signature import F8, I8
 
 LARGEST = np.finfo(np.float64).max  # an end of a band that overflows is as near as that
@@ -28,10 +28,7 @@ def cell_insert(values, per_unit, heads, nexts, shift, base, first, last):
     """As ``hash_insert``, by the cells of the values."""
     for tuple_id in range(first, last):
         slot = tuple_id - base
-        bucket = bucket_of(cell_of(values[slot], per_unit), shift)
-        gap = tuple_id - heads[bucket]
-        nexts[slot] = gap if 0 < gap < 2147483647 else 0
-        heads[bucket] = tuple_id
+        link(heads, nexts, bucket_of(cell_of(values[slot], per_unit), shift), slot, tuple_id)
 
 
 def _starts_signature(values):

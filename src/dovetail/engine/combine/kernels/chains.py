@@ -19,16 +19,21 @@ if not bucket_of.stats.cache_hits:
     sys.stderr.write("dovetail: compiling its kernels for this machine, once; this takes about ten seconds\n")
 
 
+@njit(f"void({I8}, int32[::1], int64, int64, int64)", cache=True, nogil=True, inline="always")
+def link(heads, nexts, bucket, slot, tuple_id):
+    """A tuple before the older ones of its bucket."""
+    gap = tuple_id - heads[bucket]
+    # a gap too large for the link leads to a tuple that expired long ago
+    nexts[slot] = gap if 0 < gap < 2147483647 else 0
+    heads[bucket] = tuple_id
+
+
 @njit(f"void({I8}, {I8}, int32[::1], int64, int64, int64, int64)", cache=True, nogil=True)
 def hash_insert(codes, heads, nexts, shift, base, first, last):
     """Chain the tuples with ids first..last-1, each before the older ones of its bucket."""
     for tuple_id in range(first, last):
         slot = tuple_id - base
-        bucket = bucket_of(codes[slot], shift)
-        gap = tuple_id - heads[bucket]
-        # a gap too large for the link leads to a tuple that expired long ago
-        nexts[slot] = gap if 0 < gap < 2147483647 else 0
-        heads[bucket] = tuple_id
+        link(heads, nexts, bucket_of(codes[slot], shift), slot, tuple_id)
 
 
 @njit(
