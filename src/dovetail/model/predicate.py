@@ -78,6 +78,9 @@ Predicate = Equality | Band | Similarity | Residual
 
 def predicate_streams(predicate: Predicate) -> frozenset[str]:
     """The names of the streams a predicate relates."""
-    if isinstance(predicate, Residual):
-        return streams_of(predicate.expression)
-    return streams_of(predicate.left) | streams_of(predicate.right)
+    return frozenset().union(*(streams_of(operand) for operand in operands(predicate)))
+
+
+def operands(predicate: Predicate) -> tuple[Expression, ...]:
+    """What a predicate is about: its two sides, or its one expression."""
+    return (predicate.expression,) if isinstance(predicate, Residual) else (predicate.left, predicate.right)

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from dovetail.errors import PlanError
 from dovetail.model.expression import Expression, columns_of, streams_of
-from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity, predicate_streams
+from dovetail.model.predicate import Band, Equality, Predicate, Similarity, operands, predicate_streams
 from dovetail.model.query import Algorithm, JoinQuery
 from dovetail.model.window import RowWindow
 from dovetail.plan.choose_algorithm import cell_width, choose_algorithm
@@ -196,10 +196,7 @@ def _columns(query: JoinQuery, name: str) -> tuple[str, ...]:
     """
     expressions: list[Expression] = [output.expression for output in query.select]
     for predicate in query.predicates:
-        if isinstance(predicate, Residual):
-            expressions.append(predicate.expression)
-        else:
-            expressions += [predicate.left, predicate.right]
+        expressions += operands(predicate)
     expressions += [expression for stream, expression in query.filters if stream == name]
     needed = {column.name for expression in expressions for column in columns_of(expression) if column.stream == name}
     stream, whole = query.stream(name), query.late == "divert"

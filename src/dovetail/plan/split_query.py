@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from dovetail.errors import PlanError
 from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
-from dovetail.model.predicate import Band, Equality, Predicate, Residual, predicate_streams
+from dovetail.model.predicate import Band, Equality, Predicate, Residual, operands, predicate_streams
 from dovetail.model.query import Algorithm, JoinQuery, Output
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
@@ -194,8 +194,7 @@ def _with_expiry(query: JoinQuery, below: Mapping[str, Operator]) -> JoinQuery:
 
 
 def _columns(predicate: Predicate) -> Iterable[Column]:
-    sides = (predicate.expression,) if isinstance(predicate, Residual) else (predicate.left, predicate.right)
-    return (column for side in sides for column in columns_of(side))
+    return (column for operand in operands(predicate) for column in columns_of(operand))
 
 
 def _moved(predicate: Predicate, where: Mapping[str, str]) -> Predicate:

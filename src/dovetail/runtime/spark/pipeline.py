@@ -37,7 +37,7 @@ from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
 from dovetail.runtime.spark.operator import OUTPUT, Job, JoinOperator
 from dovetail.runtime.spark.pack import PACKED, SHUFFLED, Packer
 from dovetail.runtime.spark.session import check_session
-from dovetail.runtime.spark.types import arrow_schema, spark_schema
+from dovetail.runtime.spark.types import arrow_schema, quoted, spark_schema
 from dovetail.runtime.spark.unpack import Unpacker
 
 
@@ -148,7 +148,7 @@ def _operator_plan(plan: Plan) -> Plan:
 
 
 def _packed(frame: DataFrame, packer: Packer, run: str) -> DataFrame:
-    columns = [F.col(_quoted(name)).alias(f"c{at}") for at, name in enumerate(packer.arriving)]
+    columns = [F.col(quoted(name)).alias(f"c{at}") for at, name in enumerate(packer.arriving)]
 
     def pack(batches: Any) -> Any:
         return packer(batches)
@@ -156,10 +156,6 @@ def _packed(frame: DataFrame, packer: Packer, run: str) -> DataFrame:
     packed = frame.select(*columns).mapInArrow(pack, spark_schema(PACKED))
     name, spent = F.lit(packer.stream.name), F.sum("pack_us").alias("pack_us")
     return packed.observe(f"{PACKING}{packer.position}-{run}", spent, F.max(name).alias("stream")).select(*SHUFFLED)
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _job(plan: Plan, description: str, ended: tuple[str, ...], run: str) -> Job:

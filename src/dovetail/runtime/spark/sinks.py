@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from dovetail.errors import QueryError, nearest
 from dovetail.plan.share_queries import Member
+from dovetail.runtime.spark.types import quoted
 
 FILES = ("parquet", "orc", "json", "csv", "text", "avro")
 BATCH = "batch"
@@ -91,7 +92,7 @@ def _write_batch(sinks: Sequence[Sink], checkpoint: str, rows: DataFrame, batch:
     rows = rows.persist()
     try:
         for sink in sinks:
-            own = rows.where(F.col("query") == sink.name).select(*(_quoted(name) for name in sink.columns))
+            own = rows.where(F.col("query") == sink.name).select(*(F.col(quoted(name)) for name in sink.columns))
             _write_once(sink, checkpoint, own, batch)
     finally:
         rows.unpersist()
@@ -116,7 +117,3 @@ def _exists(session: Any, path: str) -> bool:
         if type(error).__name__ == "AnalysisException":
             return False
         raise
-
-
-def _quoted(name: str) -> Any:
-    return F.col("`" + name.replace("`", "``") + "`")

@@ -106,3 +106,8 @@ _BUILDERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], sp
     ),
     (_is.is_struct, lambda t: _t.StructType([_t.StructField(f.name, spark_type(f.type), True) for f in t])),
 )
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark reads it, whatever characters it has."""
+    return "`" + name.replace("`", "``") + "`"
