@@ -21,6 +21,7 @@ from dovetail.errors import (
     StateError,
     StreamError,
 )
+from dovetail.model.budget import Budget, Harvest, Tuples, budget, harvest, tuples
 from dovetail.model.order import Adaptive, adaptive
 from dovetail.model.window import rows
 from dovetail.runtime.sharing import SharedQuery
@@ -29,22 +30,28 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Adaptive",
+    "Budget",
     "BudgetError",
     "DataError",
     "DovetailError",
+    "Harvest",
     "PlanError",
     "Query",
     "QueryError",
     "SharedQuery",
     "StateError",
     "StreamError",
+    "Tuples",
     "adaptive",
+    "budget",
     "calibrate",
     "function",
+    "harvest",
     "join",
     "rows",
     "share",
     "spark_metrics",
     "sql",
     "stream",
+    "tuples",
 ]

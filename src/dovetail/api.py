@@ -13,6 +13,7 @@ from dovetail.declare import (
     as_order,
     as_plan,
     as_schema,
+    check_budget,
     check_choice,
     check_how,
     check_options,
@@ -22,6 +23,7 @@ from dovetail.declare import (
     with_windows,
 )
 from dovetail.errors import QueryError, StreamError
+from dovetail.model.budget import Budget
 from dovetail.model.expression import UserFunction
 from dovetail.model.order import Adaptive
 from dovetail.model.query import JoinQuery
@@ -96,6 +98,7 @@ def join(
     window: str | timedelta | Window | None = None,
     order: "str | Adaptive" = "none",
     late: str = "drop",
+    budget: Budget | None = None,
     algorithm: str | Mapping[str, str] = "auto",
     plan: "str | Tree" = "auto",
     partitions: int | None = None,
@@ -119,7 +122,7 @@ def join(
     check_tied(on, [each.name for each in windowed], condition.predicates)
     chosen = bind_list(select, windowed[:1] if how in ("semi", "anti") else windowed, _functions)
     bound = Statement(windowed, condition, chosen.outputs, check_how(how, windowed), chosen.aggregation)
-    return _query(bound, order=order, late=late, algorithm=algorithm, plan=plan, partitions=partitions)
+    return _query(bound, order=order, late=late, budget=budget, algorithm=algorithm, plan=plan, partitions=partitions)
 
 
 def sql(text: str, *streams: Stream, **options: Any) -> "Query":
@@ -148,6 +151,7 @@ def _query(
     *,
     order: "str | Adaptive" = "none",
     late: str = "drop",
+    budget: Budget | None = None,
     algorithm: str | Mapping[str, str] = "auto",
     plan: "str | Tree" = "auto",
     partitions: int | None = None,
@@ -160,6 +164,7 @@ def _query(
         how=bound.how,
         order=as_order("hold" if bound.aggregation and order == "none" else order),
         late=check_choice("late", late, ("drop", "keep", "divert")),
+        budget=check_budget(budget, bound.how, bound.aggregation is not None, plan),
         algorithm=as_algorithms(algorithm, [each.name for each in bound.streams]),
         plan=as_plan(plan, [each.name for each in bound.streams]),
         partitions=check_partitions(partitions),
@@ -186,6 +191,10 @@ def share(*queries: "Query", schedule: str = "greedy") -> SharedQuery:
     if other is not None or not queries:
         what = "nothing" if other is None else f"a {type(other).__name__}"
         raise QueryError(f"share: got {what}; give queries made with dovetail.join or dovetail.sql")
+    limited = next((query for query in queries if query.model.budget is not None), None)
+    if limited is not None:
+        named = f"share: a query has a budget ({limited.model.budget})"
+        raise QueryError(f"{named}; shared queries take none. Run it alone.")
     check_choice("schedule", schedule, ("greedy", "smallest", "largest"))
     members = (Member(query.name or f"q{at}", query.model) for at, query in enumerate(queries, 1))
     return SharedQuery(Groups.of(members, schedule))  # type: ignore[arg-type]  # checked above

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import QueryError, StreamError, nearest
+from dovetail.model.budget import Budget
 from dovetail.model.duration import duration_us
 from dovetail.model.order import Adaptive
 from dovetail.model.predicate import Predicate
@@ -147,6 +148,33 @@ def check_partitions(partitions: Any) -> int | None:
     if partitions is None or (isinstance(partitions, int) and not isinstance(partitions, bool) and partitions > 0):
         return partitions
     raise QueryError(f"partitions={partitions!r}: it is a whole number, 1 or more, or None to let the session decide")
+
+
+def check_budget(budget: Any, how: str, aggregates: bool, plan: Any) -> Budget | None:
+    """Results may only be missing where a missing one makes no other row wrong."""
+    if budget is None:
+        return None
+    if not isinstance(budget, Budget):
+        raise QueryError(f"budget={budget!r}: make one with dovetail.budget(cpu=..., memory=...)")
+    kind = "aggregates" if aggregates else f"how={how!r}"
+    if budget.sheds and (how != "inner" or aggregates):
+        raise QueryError(
+            f"budget: policy {budget.policy!r} leaves results out, and with {kind} a missing one would make another "
+            "row wrong; it is for inner joins without aggregates. Take policy='spill' or 'fail'."
+        )
+    if budget.sheds and plan not in ("auto", "multiway"):
+        raise QueryError(f"budget: policy {budget.policy!r} is for one operator; leave out plan={plan!r}")
+    if budget.cpu is not None and not budget.sheds:
+        raise QueryError(f"budget(cpu=..., policy={budget.policy!r}): too little CPU takes 'harvest' or 'drop'")
+    _not_yet(budget)
+    return budget
+
+
+def _not_yet(budget: Budget) -> None:
+    if budget.memory is not None:
+        raise QueryError("budget(memory=...) is not supported yet")
+    if budget.cpu is not None:
+        raise QueryError("budget(cpu=...) is not supported yet")
 
 
 def as_order(order: Any) -> str | Adaptive:

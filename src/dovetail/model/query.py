@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from dovetail.model.aggregate import Aggregation
+from dovetail.model.budget import Budget
 from dovetail.model.expression import Expression
 from dovetail.model.predicate import Predicate
 from dovetail.model.stream import Stream
@@ -35,7 +36,7 @@ class JoinQuery:
     how: How = "inner"
     order: Any = "none"
     late: Late = "drop"
-    budget: Any = None
+    budget: Budget | None = None
     algorithm: Literal["auto"] | Mapping[str, Algorithm] = "auto"
     plan: Any = "auto"
     partitions: int | None = None
