@@ -5,7 +5,7 @@ from typing import Any
 
 from experiments.outcome import Figure
 
-PAPERS = ("kang", "order", "share")
+PAPERS = ("kang", "order", "mjoin", "share")
 
 
 def module_of(paper: str) -> Any:

@@ -1,0 +1,126 @@
+"""One server that joins batches of arrivals: the real operators, what they counted, and when results leave.
+
+A plan is played once, tuple by tuple or in small batches, in order of arrival. What each batch made the operators do
+is counted (tuples hashed, tuples moved into a window, looks into windows, tuples met there) and its CPU time taken.
+Afterwards a clock goes over the batches: a batch waits for its last tuple and for the server, and takes as long as
+its counts (or its CPU time) say. So one play serves every price of the operations.
+
+    >>> pieces = [Piece(at=1.0, hashes=1, results=5), Piece(at=1.5, hashes=2, results=7)]
+    >>> outputs(pieces, lambda piece: piece.hashes)  # the second waits for the first
+    ([2.0, 4.0], [5, 12])
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from time import process_time
+
+import numpy as np
+import pyarrow as pa
+
+import dovetail as dv
+from dovetail.engine.engine import Engine
+from dovetail.engine.observed import Observed
+from dovetail.plan.mjoin import Ticks
+from dovetail.plan.plan_query import plan_query
+from dovetail.runtime.tree import EngineTree, engine_of
+
+Orders = Mapping[str, tuple[str, ...]]
+Batch = Mapping[str, pa.Table]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A batch: when its last tuple came, what it made the operators do, the results it gave, CPU seconds."""
+
+    at: float
+    hashes: int = 0
+    moves: int = 0
+    looks: int = 0
+    met: int = 0
+    results: int = 0
+    cpu_s: float = 0.0
+
+
+class _NeverRead(Observed):
+    """Leaves the counters of the probes alone, which the planner would take and soon forget; so the plan stays."""
+
+    @property
+    def due(self) -> bool:
+        return False
+
+
+class Operators:
+    """One engine or a tree of them, with a fixed plan and counters of what they do."""
+
+    def __init__(self, query: dv.Query, orders: Orders | None = None) -> None:
+        self.engine: Engine | EngineTree = Engine(plan_query(query.model, orders)) if orders else engine_of(query.plan)
+        self._parts = self.engine._engines if isinstance(self.engine, EngineTree) else [self.engine]
+        for part in self._parts:
+            part.observed = _NeverRead(part._windows)
+
+    def push(self, at: float, batch: Batch) -> Piece:
+        """Join a batch that was complete at a moment."""
+        before = self.counts()
+        started = process_time()
+        results = sum(rows.num_rows for rows in self.engine.push(batch))
+        spent = process_time() - started
+        hashes, moves, looks, met = (now - then for now, then in zip(self.counts(), before, strict=True))
+        return Piece(at, hashes, moves, looks, met, results, spent)
+
+    def counts(self) -> tuple[int, int, int, int]:
+        """Tuples hashed, tuples moved into windows, looks into windows, tuples met there; since the beginning."""
+        stored = [
+            (part.plan.storage[name].algorithm, count) for part in self._parts for name, count in part.joined.items()
+        ]
+        tallies = [tally for part in self._parts for probe in part._probes.values() for _, tally in probe.tallies]
+        return (
+            sum(count for algorithm, count in stored if algorithm == "hash"),
+            sum(count for _, count in stored),
+            sum(tally.came for tally in tallies),
+            sum(tally.matched for tally in tallies),
+        )
+
+
+def played(query: dv.Query, rows: Batch, orders: Orders | None = None, *, pieces: int) -> list[Piece]:
+    """Push rows (with a column ``ts``) in order of time, cut into so many batches."""
+    operators = Operators(query, orders)
+    return [operators.push(at, batch) for at, batch in batches(rows, pieces)]
+
+
+def batches(rows: Batch, pieces: int) -> Iterator[tuple[float, Batch]]:
+    """Batches of equally many arrivals, with the moment (in seconds) at which each is complete."""
+    times = {name: table["ts"].cast(pa.int64()).to_numpy() for name, table in rows.items()}
+    merged = np.sort(np.concatenate(list(times.values())))
+    start = dict.fromkeys(rows, 0)
+    for last in np.unique(merged[np.linspace(0, len(merged) - 1, pieces + 1).astype(np.int64)[1:]]):
+        stop = {name: int(np.searchsorted(each, last, side="right")) for name, each in times.items()}
+        cut = {name: table.slice(start[name], stop[name] - start[name]) for name, table in rows.items()}
+        yield float(last) / 1e6, {name: table for name, table in cut.items() if table.num_rows}
+        start = stop
+
+
+def priced(ticks: Ticks) -> Callable[[Piece], float]:
+    """Seconds for a batch if operations take so many seconds; looking and meeting both compare."""
+
+    def seconds(piece: Piece) -> float:
+        compared = piece.looks + piece.met
+        return ticks.hash * piece.hashes + ticks.move * piece.moves + ticks.compare * compared
+
+    return seconds
+
+
+def outputs(
+    pieces: Sequence[Piece], seconds: Callable[[Piece], float], faster: float = 1.0
+) -> tuple[list[float], list[int]]:
+    """When batches are done, and the results that have left by then; arrivals come ``faster`` than they did."""
+    moments, now = [], 0.0
+    for piece in pieces:
+        now = max(now, piece.at / faster) + seconds(piece)
+        moments.append(now)
+    return moments, list(accumulate(piece.results for piece in pieces))
+
+
+def busy(pieces: Sequence[Piece], seconds: Callable[[Piece], float]) -> float:
+    """Seconds of work per second of arrivals."""
+    return sum(map(seconds, pieces)) / pieces[-1].at
