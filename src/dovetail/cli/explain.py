@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from dovetail.cli.pipeline_file import read_pipeline
+from dovetail.cli.pipeline_groups import Part, parts_of
+from dovetail.plan.explain_shared import explain_operator
 
 
 def explain(
@@ -13,5 +15,12 @@ def explain(
 ) -> None:
     """Show how the queries of a pipeline file would be run, or what is wrong with it."""
     _, routes = read_pipeline(file)
-    plans = [f"{route.sink.name} ({route.sink.format})\n{route.query.explain()}" for route in routes]
-    typer.echo("\n\n".join(plans))
+    typer.echo("\n\n".join(_explained(part) for part in parts_of(routes)))
+
+
+def _explained(part: Part) -> str:
+    sinks = [f"{route.sink.name} ({route.sink.format})" for route in part.routes]
+    if len(sinks) == 1:
+        return f"{sinks[0]} runs by itself: {part.why}\n{part.routes[0].query.explain()}"
+    (operator,) = part.groups.plans.values()
+    return f"{', '.join(sinks)} share one join\n{explain_operator(operator)}"

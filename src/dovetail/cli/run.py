@@ -1,4 +1,4 @@
-"""``dovetail run``: the queries of a pipeline file on Spark, each into its sink.
+"""``dovetail run``: the queries of a pipeline file on Spark, each into its sink, as few joins as that takes.
 
 Ends with 0 when it was stopped or came to its end, 1 when Spark or a query failed, 2 when the file has a mistake.
 """
@@ -11,13 +11,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from dovetail.cli.java import complaint_about_java
-from dovetail.cli.pipeline_file import MISTAKE, Routed, read_pipeline, routed
+from dovetail.cli.pipeline_file import MISTAKE, read_pipeline, routed
+from dovetail.cli.pipeline_groups import parts_of
+from dovetail.cli.pipeline_starts import start_all
 from dovetail.cli.progress import Progress, Running
 from dovetail.errors import DovetailError
 from dovetail.sql import Pipeline
@@ -76,10 +78,8 @@ def run_on(
     """Start every query, watch them until it is time to stop, stop them; returns why it failed, if it did."""
     with ExitStack() as stopping:
         try:
-            started = []
-            for route in routed(pipeline, lambda declared: frame(session, declared)):
-                started.append(Running(route.sink.name, start(route, once)))
-                stopping.callback(started[-1].query.stop)
+            parts = parts_of(routed(pipeline, lambda declared: frame(session, declared)))
+            started = [Running(*each) for each in start_all(session, parts, once, stopping)]
         except DovetailError as error:
             return str(error)
         except Exception as error:
@@ -101,19 +101,6 @@ def frame(session: "SparkSession", declared: StreamDeclaration) -> "DataFrame":
     if declared.format.lower() in _OWN_SCHEMA:
         return reading.load().selectExpr(*(f"CAST({name} AS {type}) AS {name}" for name, type in columns))
     return reading.schema(", ".join(f"{name} {type}" for name, type in columns)).load()
-
-
-def start(route: Routed, once: bool) -> Any:
-    """The query, writing into its sink."""
-    sink = route.sink
-    writing = route.query.spark().writeStream.queryName(sink.name).format(sink.format).options(**sink.options)
-    if sink.checkpoint is not None:
-        writing = writing.option("checkpointLocation", sink.checkpoint)
-    if once:
-        writing = writing.trigger(availableNow=True)
-    elif sink.trigger_us is not None:
-        writing = writing.trigger(processingTime=f"{sink.trigger_us // 1000} milliseconds")
-    return writing.start()
 
 
 def watch(

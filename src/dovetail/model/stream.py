@@ -10,7 +10,10 @@ from dovetail.model.window import Window
 
 @dataclass(frozen=True)
 class Stream:
-    """One input of a query, as ``dovetail.stream`` builds it; it stands in queries under ``name``."""
+    """One input of a query, as ``dovetail.stream`` builds it; it stands in queries under ``name``.
+
+    ``declared``: the name it was made with, if a query knows it by an alias.
+    """
 
     name: str
     schema: pa.Schema
@@ -19,6 +22,7 @@ class Stream:
     delay_us: int = 0
     idle_us: int | None = None
     data: Any = field(default=None, compare=False, repr=False)
+    declared: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def time_type(self) -> pa.DataType:

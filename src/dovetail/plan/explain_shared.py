@@ -14,8 +14,19 @@ def explain_shared(groups: Groups) -> str:
     """One part per operator: its queries, then its plan."""
     plans = groups.plans
     head = f"{len(groups.members)} queries, {len(plans)} operators, schedule {groups.schedule}"
-    parts = ["\n".join([*_queries(groups, plan), explain(_report(plan), costs=False)]) for plan in plans.values()]
+    parts = ["\n".join([*_queries(groups, plan), *_operator(plan)]) for plan in plans.values()]
     return "\n\n".join([head, *parts])
+
+
+def explain_operator(shared: SharedPlan) -> str:
+    """One operator: what each query adds above the join, then the plan."""
+    return "\n".join(_operator(shared))
+
+
+def _operator(shared: SharedPlan) -> Iterator[str]:
+    for member in shared.members:
+        yield f"  {member.name}: {', '.join(_own(shared, member))}"
+    yield explain(_report(shared), costs=False)
 
 
 def _report(shared: SharedPlan) -> Report:
@@ -29,8 +40,6 @@ def _queries(groups: Groups, shared: SharedPlan) -> Iterator[str]:
         yield "  (on Spark it stays in the group, so that a changed set of queries can resume)"
     else:
         yield f"one operator for {', '.join(member.name for member in shared.members)}"
-    for member in shared.members:
-        yield f"  {member.name}: {', '.join(_own(shared, member))}"
 
 
 def _own(shared: SharedPlan, member: Member) -> Iterator[str]:

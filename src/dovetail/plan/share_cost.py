@@ -29,6 +29,7 @@ OTHERWISE = 0.5
 
 # Nanoseconds.
 CONDITION, TAKE_IN, FIND, LOOK, ROW = 10.0, 150.0, 20.0, 2.0, 100.0
+READ_ON_SPARK = 1200.0  # to bring one tuple to an operator; embedded, all operators get the same push
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,10 @@ class Verdict:
         return f"predicted {self.alone_us:,.0f} us of work per second, and {self.shared_us:,.0f} more in the group"
 
 
-def alone_cost(member: Member) -> float:
-    """Nanoseconds per second of a query by itself, its conditions below the join."""
+def alone_cost(member: Member, reading: float = 0.0) -> float:
+    """Nanoseconds per second of a query by itself, its conditions below the join; ``reading``: per tuple, once more."""
     rates = _own_rates(member)
-    asked = CONDITION * RATE * len(member.query.filters)
+    asked = RATE * (CONDITION * len(member.query.filters) + reading * len(rates))
     return asked + TAKE_IN * sum(rates.values()) + (FIND + ROW) * match_rate(rates, _seconds(member))
 
 
@@ -53,44 +54,40 @@ def group_cost(members: Sequence[Member]) -> float:
     """Nanoseconds per second of an operator that all of them share."""
     if not members:
         return 0.0
-    names = members[0].query.names
-    common = [part for part in members[0].query.filters if all(part in each.query.filters for each in members)]
-    rates = {name: RATE * part for name, part in _passing(common, names).items()}
-    windows = {name: max(_seconds(each)[name] for each in members) for name in names}
+    rates, windows = _union(members)
     found = match_rate(rates, windows)
     rows = sum(ROW * match_rate(_own_rates(each), _seconds(each)) for each in members)
     return TAKE_IN * sum(rates.values()) + found * (FIND + LOOK * len(members)) + rows
 
 
-def verdict(member: Member, others: Sequence[Member], with_all: float | None = None) -> Verdict | None:
+def verdict(member: Member, others: Sequence[Member], reading: float = 0.0) -> Verdict | None:
     """Why a query had better run alone beside others that share; None if it had not."""
-    together = with_all if with_all is not None else group_cost([*others, member])
-    alone, added = alone_cost(member), together - group_cost(others)
+    alone, added = alone_cost(member, reading), group_cost([*others, member]) - group_cost(others)
     return Verdict(alone / 1000, added / 1000) if others and alone < added else None
 
 
-def better_alone(members: Sequence[Member]) -> dict[str, Verdict]:
+def better_alone(members: Sequence[Member], reading: float = 0.0) -> dict[str, Verdict]:
     """The queries of a group that had better leave it, those with the largest windows asked first."""
     staying = sorted(members, key=lambda member: sum(_seconds(member).values()), reverse=True)
     leaving: dict[str, Verdict] = {}
-    widest = 0
-    while widest < len(staying) and len(staying) > 1:
-        found = verdict(staying[widest], [*staying[:widest], *staying[widest + 1 :]])
+    while len(staying) > 1:
+        found = verdict(staying[0], staying[1:], reading)
         if found is None:
             break
-        leaving[staying.pop(widest).name] = found
-    total = group_cost(staying)
-    looking = LOOK * match_rate(*_widest(staying))
-    for member in list(staying[1:]):
-        if alone_cost(member) < looking and len(staying) > 1:
-            leaving[member.name] = Verdict(alone_cost(member) / 1000, min(looking, total) / 1000)
-            staying.remove(member)
+        leaving[staying.pop(0).name] = found
+    looking = LOOK * match_rate(*_union(staying))
+    for member in staying[1:]:
+        if (alone := alone_cost(member, reading)) < looking:
+            leaving[member.name] = Verdict(alone / 1000, looking / 1000)
     return leaving
 
 
-def _widest(members: Sequence[Member]) -> tuple[dict[str, float], dict[str, float]]:
-    names = members[0].query.names
-    return dict.fromkeys(names, RATE), {name: max(_seconds(each)[name] for each in members) for name in names}
+def _union(members: Sequence[Member]) -> tuple[dict[str, float], dict[str, float]]:
+    """Per stream: the tuples per second that the conditions of all let in, and the largest window."""
+    names, first = members[0].query.names, members[0].query.filters
+    common = [part for part in first if all(part in each.query.filters for each in members)]
+    rates = {name: RATE * part for name, part in _passing(common, names).items()}
+    return rates, {name: max(_seconds(each)[name] for each in members) for name in names}
 
 
 def match_rate(rates: Mapping[str, float], windows: Mapping[str, float]) -> float:

@@ -32,7 +32,7 @@ def named_streams(inputs: Sequence[Input], streams: Sequence[Stream], source: So
         if find_name(each.name, [stream.name for stream in named]):
             raise source.at(f"two streams are named '{each.name}' here; give one an alias: FROM A x, A y", each.node)
         own = streams[known.index(found)]
-        named.append(replace(own, name=each.name if each.name != each.declared else found))
+        named.append(replace(own, name=each.name if each.name != each.declared else found, declared=found))
     if len(named) < 2:
         raise source.at("a join needs two streams or more, and FROM names one", inputs[0].node)
     return named

@@ -112,8 +112,8 @@ def test_explain_shows_every_plan() -> None:
     done = CliRunner().invoke(app, ["explain", str(GOOD)])
     assert done.exit_code == 0
     first, second = done.output.split("\n\n")
-    assert first.startswith("alarms (parquet)\ninner join of 2 streams")
-    assert second.startswith("lonely (json)\nanti join of 2 streams")
+    assert first.startswith("alarms (parquet) runs by itself: no other query has its streams")
+    assert second.startswith("lonely (json) runs by itself: it is an anti join, and inner joins share\nanti join of 2")
 
 
 @pytest.mark.parametrize("command", ["run", "explain"])

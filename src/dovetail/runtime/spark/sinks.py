@@ -1,7 +1,7 @@
 """Each query's rows of a batch into its own sink, exactly once each.
 
     batch 7 -> alarms/batch=7/...parquet        overwritten whole if the batch is repeated after a failure
-            -> own function, Kafka, JDBC, ...   then <checkpoint>/sinks/<name>/7 says that it was done
+            -> own function, Kafka, JDBC, ...   then <checkpoint>/sinks/<name>/1 says that 7 was done
 
 Spark repeats a batch, with the same number and the same rows, if it failed before it was committed. A folder of files
 is then replaced by an equal one. Other sinks are skipped if their mark is there; only if the driver dies between the
@@ -35,7 +35,12 @@ class Sink:
 
 
 def write_shared(
-    frame: DataFrame, members: Sequence[Member], given: Mapping[str, Any], checkpoint: str, trigger: dict[str, Any]
+    frame: DataFrame,
+    members: Sequence[Member],
+    given: Mapping[str, Any],
+    checkpoint: str,
+    trigger: dict[str, Any],
+    name: str | None = None,
 ) -> Any:
     """Start the pipeline that writes every query's rows; a static one runs to its end and returns None."""
     sinks = [_sink(member, given[_known(member.name, given)]) for member in members]
@@ -49,7 +54,8 @@ def write_shared(
         _write_batch(sinks, checkpoint, rows, batch)
 
     writing = frame.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
-    return (writing.trigger(**trigger) if trigger else writing).start()
+    writing = writing.trigger(**trigger) if trigger else writing
+    return (writing.queryName(name) if name else writing).start()
 
 
 def _known(name: str, given: Mapping[str, Any]) -> str:
@@ -102,17 +108,20 @@ def _write_once(sink: Sink, checkpoint: str, rows: DataFrame, batch: int) -> Non
     if sink.repeats:
         sink.write(rows, batch)
         return
-    mark = f"{checkpoint}/sinks/{sha256(sink.name.encode()).hexdigest()[:16]}/{batch}"
+    mark = f"{checkpoint}/sinks/{sha256(sink.name.encode()).hexdigest()[:16]}/{batch % 2}"
     session = rows.sparkSession
-    if not _exists(session, mark):
+    if not _done(session, mark, batch):
         sink.write(rows, batch)
-        session.range(1).write.mode("overwrite").parquet(mark)
+        session.range(batch, batch + 1).coalesce(1).write.mode("overwrite").parquet(mark)
 
 
-def _exists(session: Any, path: str) -> bool:
-    """Whether a mark was written; asked through Spark, wherever the checkpoint is."""
+def _done(session: Any, mark: str, batch: int) -> bool:
+    """Whether a mark says that this batch was written; asked through Spark, wherever the checkpoint is.
+
+    Marks of even and odd batches take turns, so there are never more than two, and writing one leaves the other.
+    """
     try:
-        return bool(session.read.parquet(path).take(1))
+        return [row.id for row in session.read.parquet(mark).take(1)] == [batch]
     except Exception as error:
         if type(error).__name__ == "AnalysisException":
             return False

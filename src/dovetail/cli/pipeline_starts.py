@@ -1,0 +1,108 @@
+"""What is started for a pipeline file, given what its checkpoints remember.
+
+A checkpoint belongs to the way its query was run. Queries that shared a join go on from its state, whoever else is in
+the file now; a query that ran by itself goes on so. Only what is new is free to share:
+
+    first run     alarms                    alone, in alarms.checkpoint
+    second run    alarms, pairs, near       alarms goes on alone; pairs and near are one join, in pairs.checkpoint
+    third run     near, wide                one join, from the state in pairs.checkpoint
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from dovetail.cli.pipeline_file import Routed
+from dovetail.cli.pipeline_groups import Part, group_name, obstacle
+from dovetail.errors import StateError
+from dovetail.runtime.spark.homes import Past, past_of, remember
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from dovetail.runtime.spark.frames import SparkSession
+
+
+@dataclass(frozen=True)
+class Start:
+    """A part, and where its state is if it is one join of several sinks (None: wherever, nothing is kept)."""
+
+    part: Part
+    shared: bool = False
+    home: str | None = None
+
+
+def starts(parts: Iterable[Part], past: Callable[[str], Past]) -> list[Start]:
+    """The parts as their checkpoints allow; ``past`` reads one."""
+    homes: dict[str, list[Routed]] = {}
+    alone: list[Start] = []
+    for part in parts:
+        if part.routes[0].sink.checkpoint is None:
+            alone.append(Start(part, shared=len(part.routes) > 1))
+            continue
+        known = {route.sink.name: _past(route, past) for route in part.routes}
+        free = [route for route in part.routes if not known[route.sink.name].alone]
+        alone += [Start(Part((route,))) for route in part.routes if known[route.sink.name].alone]
+        had = [home for route in free if (home := known[route.sink.name].home)]
+        if len(free) == 1 and not had:
+            alone.append(Start(Part(tuple(free))))
+        for route in free if had or len(free) > 1 else []:
+            home = known[route.sink.name].home or (had or [str(free[0].sink.checkpoint)])[0]
+            homes.setdefault(home, []).append(route)
+    return [*(Start(Part(tuple(routes)), True, home) for home, routes in homes.items()), *alone]
+
+
+def _past(route: Routed, past: Callable[[str], Past]) -> Past:
+    found = past(str(route.sink.checkpoint))
+    if found.home and (obstacle(route) or found.group != group_name(route)):
+        raise StateError(
+            f"sink {route.sink.name!r}: its checkpoint is that of a query over other streams or with another join "
+            "condition; give it a new one, or put the query back"
+        )
+    return found
+
+
+def start_shared(session: "SparkSession", start: Start, once: bool, stopping: "ExitStack") -> Any:
+    """One join, and a sink for each of its queries."""
+    from dovetail.runtime.sharing import SharedQuery
+    from dovetail.runtime.spark.sinks import write_shared
+
+    routes = start.part.routes
+    checkpoint = start.home or stopping.enter_context(
+        TemporaryDirectory(prefix="dovetail-", ignore_cleanup_errors=True)
+    )
+    for route in routes if start.home else ():
+        remember(session, str(route.sink.checkpoint), Past(home=start.home, group=group_name(route)))
+    groups, trigger = start.part.groups, _trigger(routes[0], once)
+    sinks = {route.sink.name: {"format": route.sink.format, **route.sink.options} for route in routes}
+    frame = SharedQuery(groups).spark(session)
+    return write_shared(frame, groups.members, sinks, checkpoint, trigger, start.part.name)
+
+
+def start_alone(route: Routed, once: bool) -> Any:
+    """One query, written by Spark's own sink."""
+    sink, trigger = route.sink, _trigger(route, once)
+    writing = route.query.spark().writeStream.queryName(sink.name).format(sink.format).options(**sink.options)
+    if sink.checkpoint is not None:
+        writing = writing.option("checkpointLocation", sink.checkpoint)
+    return (writing.trigger(**trigger) if trigger else writing).start()
+
+
+def _trigger(route: Routed, once: bool) -> dict[str, Any]:
+    if once:
+        return {"availableNow": True}
+    every = route.sink.trigger_us
+    return {} if every is None else {"processingTime": f"{every // 1000} milliseconds"}
+
+
+def start_all(
+    session: "SparkSession", parts: Iterable[Part], once: bool, stopping: "ExitStack"
+) -> list[tuple[str, Any]]:
+    """Every part, under the names of its sinks; what was started is stopped when ``stopping`` ends."""
+    started = []
+    for each in starts(parts, lambda checkpoint: past_of(session, checkpoint)):
+        query = start_shared(session, each, once, stopping) if each.shared else start_alone(each.part.routes[0], once)
+        stopping.callback(query.stop)
+        started.append((each.part.name, query))
+    return started
