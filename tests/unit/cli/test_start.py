@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dovetail.cli.pipeline_file import Routed
-from dovetail.cli.run import start
+from dovetail.cli.pipeline_starts import start_alone
 from dovetail.sql.declarations import SinkDeclaration
 
 
@@ -27,7 +27,7 @@ class Writer:
 def told(once: bool, **options: Any) -> dict[str, Any]:
     writer = Writer()
     query: Any = SimpleNamespace(spark=lambda: SimpleNamespace(writeStream=writer))
-    start(Routed(query, SinkDeclaration("s", "noop", None, {}, **options)), once)
+    start_alone(Routed(query, SinkDeclaration("s", "noop", None, {}, **options)), once)
     return writer.told
 
 
