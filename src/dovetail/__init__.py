@@ -7,11 +7,12 @@ A tuple's way through the package, which is also its map:
     plan       query -> storage per stream, a probe per arriving stream
     runtime    local: in this process; spark: inside Structured Streaming
     engine     admit -> buffer -> combine -> deliver: the path of a block
+    dashboard  reports -> the live page; cli: the commands
     testing    the oracle, scenario tables and stream generators, for your own tests too
 """
 
 import dovetail.sql  # noqa: F401  # first, so that the function of that name takes its place below
-from dovetail.api import Query, calibrate, function, join, share, spark_metrics, sql, stream
+from dovetail.api import Query, calibrate, function, join, report, share, spark_metrics, sql, stream
 from dovetail.errors import (
     BudgetError,
     DataError,
@@ -48,6 +49,7 @@ __all__ = [
     "function",
     "harvest",
     "join",
+    "report",
     "rows",
     "share",
     "spark_metrics",

@@ -6,6 +6,7 @@ import typer
 
 from dovetail import __version__
 from dovetail.cli.calibrate import calibrate as run_calibration
+from dovetail.cli.dashboard import dashboard as show_dashboard
 from dovetail.cli.demo import demo as run_demo
 from dovetail.cli.explain import explain as explain_pipeline
 from dovetail.cli.run import run as run_pipeline
@@ -31,6 +32,7 @@ def _options(
 app.command("demo")(run_demo)
 app.command("run")(run_pipeline)
 app.command("explain")(explain_pipeline)
+app.command("dashboard")(show_dashboard)
 app.command("calibrate")(run_calibration)
 
 

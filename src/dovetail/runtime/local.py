@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -20,6 +20,9 @@ from dovetail.runtime.adapting import Adapting, WallStopwatch
 from dovetail.runtime.replanning import measured_report
 from dovetail.runtime.rows import as_table
 from dovetail.runtime.tree import engine_of
+
+if TYPE_CHECKING:
+    from dovetail.runtime.reporting import Reporting
 
 
 class Run:
@@ -38,6 +41,7 @@ class Run:
     """
 
     _adapting: Adapting | None = None
+    reporting: "Reporting | None" = None
 
     def __init__(
         self,
@@ -122,9 +126,10 @@ class Run:
     def _to_the_end(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The results of a call; until they have all been read the run is in the middle of it."""
         self._unread = True
+        watched = self.reporting.watch(batches, self._closed) if self.reporting else batches
 
         def read() -> Iterator[pa.RecordBatch]:
-            yield from batches
+            yield from watched
             self._unread = False
 
         return read()

@@ -39,6 +39,11 @@ class EngineTree:
         self.plan = self.top.plan
         self.diverted = self.top.diverted
 
+    @property
+    def operators(self) -> list[tuple[str | None, Engine]]:
+        """Every engine with the name its results have as a stream of the one above; those below before those above."""
+        return [(above[1] if above else None, each) for above, each in zip(self._above, self._engines, strict=True)]
+
     def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch]) -> Rows:
         """One batch of one or several streams; rows that do not fit are found before anything has changed."""
         asked: dict[int, dict[str, pa.Table | pa.RecordBatch]] = {}

@@ -1,0 +1,51 @@
+"""``dovetail dashboard``: the page that shows running joins, until Ctrl-C."""
+
+import signal
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+from typing import Annotated
+
+import typer
+
+from dovetail.dashboard.server import Dashboard
+from dovetail.runtime.start_reports import reports_folder
+
+PORT = 8347
+_FAILURE = 1
+
+
+def dashboard(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Where joins report to; without one, where they do by themselves.")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; another if it is taken.")] = PORT,
+    host: Annotated[str, typer.Option(help="Who may look: this machine alone, unless told otherwise.")] = "127.0.0.1",
+) -> None:
+    """Show running joins on a page, from the reports that they write."""
+    if folder is not None and not folder.is_dir():
+        typer.echo(f"There is no folder {folder}; give the one that joins report to, or none.", err=True)
+        raise typer.Exit(_FAILURE)
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        page = open_page(reports_folder(folder), host, port)
+    except OSError as error:
+        typer.echo(f"Cannot listen on {host}: {error}", err=True)
+        raise typer.Exit(_FAILURE) from None
+    typer.echo(f"The page is at {page.address} (Ctrl-C ends it)")
+    if host not in ("127.0.0.1", "::1", "localhost"):
+        typer.echo(f"Whoever can reach {host} can read it: names, numbers and some results.", err=True)
+    stop.wait()
+    page.stop()
+
+
+def open_page(folder: Path, host: str = "127.0.0.1", port: int = PORT) -> Dashboard:
+    """The page over a folder; on any free port if this one is taken."""
+    page = None
+    with suppress(OSError):
+        page = Dashboard(folder, host, port)
+    page = page or Dashboard(folder, host, 0)
+    page.start()
+    return page

@@ -1,0 +1,91 @@
+"""Reports of an embedded run: made at the end of a call, at most one a second, and never in its way.
+
+Of the calls between two reports, one that has results is watched: a few of them are kept as text, and where queries
+share the run, how long after the call began each query got its rows. The other calls go through untouched.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.engine.engine import Engine
+from dovetail.observe.report import report_of
+from dovetail.observe.reporter import Reporter
+from dovetail.observe.sample import sample_rows
+from dovetail.runtime.operators import Operators
+from dovetail.runtime.replanning import measured_report
+from dovetail.runtime.tree import EngineTree
+
+PLAN_EVERY = 10
+
+
+class Reporting:
+    """Ties a run to its reporter."""
+
+    def __init__(self, run: Any, folder: Path, name: str, about: dict[str, Any]) -> None:
+        self._run = run
+        self._reporter = Reporter(folder, name, {"runtime": "embedded", **about})
+        self._made = 0
+        self._rows: dict[str, Any] | None = None
+        self._responses: dict[str, float] = {}
+
+    @property
+    def folder(self) -> Path:
+        """Where the reports are."""
+        return self._reporter.folder
+
+    @property
+    def lost(self) -> int:
+        """How many reports could not be made or written."""
+        return self._reporter.lost
+
+    def watch(self, batches: Iterator[pa.RecordBatch], last: bool) -> Iterator[pa.RecordBatch]:
+        """The results of a call, and then a report if one is due."""
+        return self._watched(batches, last) if last or self._rows is None or self._reporter.due else batches
+
+    def _watched(self, batches: Iterator[pa.RecordBatch], last: bool) -> Iterator[pa.RecordBatch]:
+        began = perf_counter()
+        for batch in batches:
+            self._see(batch, perf_counter() - began)
+            yield batch
+        if last or self._reporter.due:
+            self._reporter.report(self._values)
+        if last:
+            self._reporter.close()
+
+    def _see(self, batch: pa.RecordBatch, passed_s: float) -> None:
+        with self._reporter.careful():
+            if batch.num_rows:
+                self._rows = sample_rows(batch)
+            if batch.num_rows and isinstance(self._run._engine, Operators):
+                self._responses |= dict.fromkeys(pc.unique(batch["query"]).to_pylist(), passed_s)
+
+    def _values(self) -> dict[str, Any]:
+        """What there is to say now; plans, which change slowly, now and then."""
+        metrics = report_of(self._run.metrics())
+        for name, seconds in self._responses.items():
+            metrics.get("queries", {}).get(name, {})["response_s"] = seconds
+        values: dict[str, Any] = {"metrics": metrics, "rows": self._rows}
+        if self._made % PLAN_EVERY == 0:
+            values["plans"] = plans_of(self._run._engine)
+        self._made += 1
+        self._rows, self._responses = None, {}
+        return values
+
+
+def plans_of(engine: Any) -> list[dict[str, Any]]:
+    """The plan of every operator with what was measured; ``gives`` names its results as a stream of another."""
+    if isinstance(engine, EngineTree):
+        return [{"gives": gives, **_plan(each)} for gives, each in engine.operators]
+    if isinstance(engine, Operators):
+        found = engine.engines.items()
+        return [{"queries": [own.name for own in each.subscriptions.places], **_plan(each)} for _, each in found]
+    return [_plan(engine)]
+
+
+def _plan(engine: Engine) -> dict[str, Any]:
+    return measured_report(engine)

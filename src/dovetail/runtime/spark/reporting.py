@@ -1,0 +1,90 @@
+"""Reports of a Spark pipeline: a thread of the driver reads the progress that Spark keeps anyway.
+
+The pipeline does not know that it is watched: nothing is added to it, and a report that cannot be written is
+counted and forgotten. When the query ends, by itself or not, the last report says so and why.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Thread
+from time import sleep
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.observe.buckets import Buckets
+from dovetail.observe.reporter import Reporter
+from dovetail.observe.sample import sample_rows
+from dovetail.runtime.spark.metrics import batch_metrics
+
+LOOK_EVERY_S = 0.5
+PLAN_EVERY = 10
+
+Plans = Callable[[Mapping[str, Any]], list[dict[str, Any]]]
+
+
+class SparkReporting:
+    """Watches one ``StreamingQuery`` until it ends; ``plans`` says how it is planned, given what was measured."""
+
+    def __init__(self, query: Any, folder: Path, name: str, about: dict[str, Any], plans: Plans | None = None) -> None:
+        self._query = query
+        self._plans = plans
+        self._reporter = Reporter(folder, name, {"runtime": "spark", **about})
+        self._buckets = Buckets()
+        self._last = -1
+        self._made = 0
+        self._rows: dict[str, Any] | None = None
+        self._thread = Thread(target=self._watch, name=f"dovetail watches {name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def folder(self) -> Path:
+        """Where the reports are."""
+        return self._reporter.folder
+
+    @property
+    def lost(self) -> int:
+        """How many reports could not be made or written."""
+        return self._reporter.lost
+
+    def see(self, rows: pa.Table) -> None:
+        """Results to show a few of, from wherever they are delivered (a function given to ``foreachBatch``)."""
+        if rows.num_rows:
+            with self._reporter.careful():
+                self._rows = sample_rows(rows)
+
+    def _watch(self) -> None:
+        reason = None
+        with self._reporter.careful():
+            while self._query.isActive:
+                self._look()
+                sleep(LOOK_EVERY_S)
+            self._look()
+            error = self._query.exception()
+            reason = str(error).splitlines()[0] if error else None
+        self._reporter.close(reason)
+
+    def _look(self) -> None:
+        """Take the batches that have ended since the last look, and report if there were any."""
+        newest = self._query.lastProgress
+        if newest is None or newest.batchId <= self._last or not self._reporter.due:
+            return
+        for progress in self._query.recentProgress if newest.batchId > self._last + 1 else [newest]:
+            if progress.batchId > self._last:
+                self._take(progress)
+        self._last = newest.batchId
+        self._reporter.report(self._values)
+
+    def _take(self, progress: Any) -> None:
+        batch = batch_metrics(progress)
+        if batch is not None:
+            self._buckets.take(batch)
+
+    def _values(self) -> dict[str, Any]:
+        values: dict[str, Any] = {"metrics": self._buckets.report(), "rows": self._rows}
+        if self._plans is not None and self._made % PLAN_EVERY == 0:
+            with self._reporter.careful():
+                values["plans"] = self._plans(self._buckets.statistics)
+        self._made += 1
+        self._rows = None
+        return values

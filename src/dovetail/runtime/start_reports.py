@@ -1,0 +1,63 @@
+"""From something that runs to its reports: what it is, what it is called, where they go."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dovetail.errors import DataError
+from dovetail.model.stream import Stream
+from dovetail.plan.calibrate import cache_folder
+from dovetail.runtime.local import Run
+from dovetail.runtime.reporting import Reporting
+
+
+def reports_folder(folder: str | Path | None = None) -> Path:
+    """Where reports go unless a folder is given: ``reports`` in the cache folder (``$DOVETAIL_CACHE``)."""
+    return Path(folder) if folder is not None else cache_folder() / "reports"
+
+
+def start_reports(running: Any, query: Any, name: str | None, folder: str | Path | None) -> Any:
+    """Reports of a run, or of a Spark pipeline made from ``query``."""
+    where = reports_folder(folder)
+    if isinstance(running, Run):
+        own = list(running._streams.values())
+        running.reporting = Reporting(running, where, name or _name_of(query, own), _about(own))
+        return running.reporting
+    if not hasattr(running, "recentProgress"):
+        raise DataError(
+            f"report: got a {type(running).__name__}; give a run (query.local()) or Spark's streaming query (.start())"
+        )
+    from dovetail.runtime.spark.reporting import SparkReporting
+
+    streams = _streams_of(query)
+    called = name or getattr(running, "name", None) or _name_of(query, streams)
+    return SparkReporting(running, where, called, _about(streams), _plans(query))
+
+
+def _streams_of(query: Any) -> Sequence[Stream]:
+    if query is None:
+        return ()
+    return tuple(query.groups.streams) if hasattr(query, "groups") else tuple(query.model.streams)
+
+
+def _name_of(query: Any, streams: Sequence[Stream]) -> str:
+    return getattr(query, "name", None) or ", ".join(stream.name for stream in streams[:8]) or "pipeline"
+
+
+def _about(streams: Sequence[Stream]) -> dict[str, Any]:
+    return {"streams": {each.name: {"window": str(each.window), "delay_us": each.delay_us} for each in streams}}
+
+
+def _plans(query: Any) -> Any:
+    """How a Spark pipeline's query is planned for the rates and keys that were measured, beside its measured cost."""
+    if not hasattr(query, "plan_report"):
+        return None
+
+    def plans(statistics: Mapping[str, Any]) -> list[dict[str, Any]]:
+        rates = {name: rate for name, rate in statistics.get("rates", {}).items() if rate}
+        if not rates:
+            return [query.plan_report()]
+        measured = {"cost": statistics["busy"], "output_rate": statistics["output_rate"], "per_tuple": {}}
+        return [query.plan_report(rates, statistics["keys"]) | {"measured": measured}]
+
+    return plans
