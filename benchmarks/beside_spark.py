@@ -6,7 +6,7 @@ from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import Measured, inputs, measure
+from benchmarks.spark_runs import WARM_S, Measured, inputs, measure
 from benchmarks.workloads import Workload
 
 BATCH, SMALL_BATCH = 1_000_000, 100_000
@@ -22,10 +22,11 @@ ROCKSDB = Pipeline("native", rocksdb=True)
 def compare(title: str, workload: Workload, small: Workload, settings: Settings) -> Report:
     """``small`` is what Spark's join with RocksDB gets: it is too slow for more; its batches are smaller as well."""
     offline, offline_small = OfflineJoin(workload).sum(), OfflineJoin(small).sum()
+    warm_s = settings.choose(WARM_S, 0)
     with inputs(workload, settings.choose(BATCH, 40_000)) as folder:
-        runs = {name: measure(pipeline, workload, folder) for name, pipeline in PIPELINES.items()}
+        runs = {name: measure(pipeline, workload, folder, warm_s) for name, pipeline in PIPELINES.items()}
     with inputs(small, settings.choose(SMALL_BATCH, 10_000)) as folder:
-        runs["spark_rocksdb"] = measure(ROCKSDB, small, folder)
+        runs["spark_rocksdb"] = measure(ROCKSDB, small, folder, warm_s)
     equal = all(runs[name].sum == offline for name in ("dovetail", "spark_native"))
     equal = equal and runs["spark_rocksdb"].sum == offline_small
     fields: dict[str, Any] = {"rows": workload.rows, "results": offline.rows, "results_equal": equal}

@@ -14,7 +14,7 @@ from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import inputs, measure
+from benchmarks.spark_runs import WARM_S, inputs, measure
 from benchmarks.workloads import KEYS, Workload, equi
 
 PIPELINES = {"dovetail": Pipeline("dovetail"), "spark_native": Pipeline("native", rocksdb=False)}
@@ -24,8 +24,9 @@ def run(settings: Settings) -> Report:
     """Both pipelines over the same files."""
     workload = left(settings.size(2_000_000, 60_000))
     expected = OfflineJoin(workload).sum()
+    warm_s = settings.choose(WARM_S, 0)
     with inputs(workload, settings.choose(1_000_000, 40_000), closing=True) as folder:
-        runs = {name: measure(pipeline, workload, folder) for name, pipeline in PIPELINES.items()}
+        runs = {name: measure(pipeline, workload, folder, warm_s) for name, pipeline in PIPELINES.items()}
     sums: dict[str, Sum] = {name: found.sum for name, found in runs.items()}
     fields: dict[str, Any] = {"rows": workload.rows, "results": expected.rows}
     fields["results_equal"] = all(found == expected for found in sums.values())

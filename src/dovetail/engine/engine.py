@@ -19,6 +19,7 @@ is cut or interleaved. Example, windows of 10 s, k equal:
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Literal, Protocol
 
 import pyarrow as pa
@@ -94,7 +95,7 @@ class Engine(Persistent):
         self._row_check = RowCheck(query, self._windows, self._rows)
         self._gate = Gate(query, self._doors)
         self._exit = Projection(plan, self._windows)
-        self._hold = Sliding(query) if query.aggregation else Hold(query)
+        self._hold = Sliding(query, self._gather) if query.aggregation else Hold(query, self._gather)
         self._unmatched: dict[str, Unmatched] = preserved_streams(query, self._windows, self._widths, self._rows)
         self._semi = Semi(query.names[0], self._windows[query.names[0]]) if query.how == "semi" else None
         # whether anything comes out later than it is found: held for its order, or as an unmatched row
@@ -105,6 +106,8 @@ class Engine(Persistent):
         self._decided: Decision | None = None
         self.between_blocks: Callable[[], None] | None = None
         self._counts: Counter[str] = Counter()
+        for name, window in self._windows.items():
+            window.needed = partial(self._needed, name)
         logs = [SliceLog(name, window, self._doors[name].stored) for name, window in self._windows.items()]
         marks = [mark for kept in (*self._unmatched.values(), self._semi) if kept for mark in kept.sections()]
         self._sections = [*logs, *self._gate.piles.values(), *marks, *self._hold.sections()]
@@ -121,7 +124,7 @@ class Engine(Persistent):
         largest = dict(newest or {})
         for name, rows in blocks.items():
             door = self._doors[name]
-            if len(rows[0][self.plan.query.stream(name).time]):
+            if door.rows_of(rows):
                 self._watermarks.heard(name)
             columns, times, seen = door.admit(rows, self._watermarks[name])
             self._latest = max(self._latest, door.latest)
@@ -257,10 +260,20 @@ class Engine(Persistent):
         if self._semi:
             self._semi.see(results)
         elif self.plan.query.how != "anti":
-            if self.plan.query.order != "none":
-                results = results.in_time_order()
-            for rows in self._exit.rows(results):
-                yield from self._hold.give(rows)
+            yield from self._hold.take(results)
+
+    def _gather(self, results: Partial) -> Rows:
+        """Results as rows."""
+        yield from self._exit.rows(results)
+
+    def _needed(self, name: str) -> int:
+        """From which id on a window keeps its tuples: held results may name expired ones, up to as many as live."""
+        window = self._windows[name]
+        oldest = self._hold.oldest(name, window.tail)
+        if window.tail - oldest <= len(window):
+            return min(oldest, window.tail)
+        self._hold.write()
+        return window.tail
 
     def _certain(self, results: Partial) -> Partial:
         """Without what a kept late row may no longer change: released times, rows given out as unmatched."""
@@ -298,10 +311,13 @@ class Engine(Persistent):
                 self._hold.keep(rows)
 
     def _forget(self, name: str, others: int) -> None:
+        window, before = self._windows[name], others - self._widths[name]
+        if name not in self._rows and window.oldest >= before:
+            return
         if self._stopwatch:
             self._stopwatch.begin()
         if name in self._rows:
             self._rows[name].forget(others)
         else:
-            self._windows[name].expire(others - self._widths[name])
+            window.expire(before)
         self.observed.expired(name, self._split())

@@ -8,8 +8,9 @@ A reading is due when the slowest stream has come a second further (or the faste
 that rates are seen at the same point of the streams' taking turns; or after many tuples, but never after a few.
 """
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.watermarks import BEFORE_ALL
@@ -25,14 +26,33 @@ _FAR_BEHIND = 3
 _FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
 
 
+@dataclass
+class _Work:
+    """What one stream has done since the last reading, and the time it has come to."""
+
+    tuples: int = 0
+    blocks: int = 0
+    busy: float = 0.0
+    insert: float = 0.0
+    expiry: float = 0.0
+    newest: int = BEFORE_ALL
+
+    def take(self) -> Iterator[tuple[str, float]]:
+        """The counters by name; they start again from zero."""
+        yield from (("tuples", self.tuples), ("blocks", self.blocks), ("busy", self.busy))
+        yield from (("insert", self.insert), ("expiry", self.expiry))
+        self.tuples = self.blocks = 0
+        self.busy = self.insert = self.expiry = 0.0
+
+
 class Observed:
     """Running statistics of one engine."""
 
     def __init__(self, windows: Mapping[str, Window]) -> None:
         self._windows = windows
         self._sums = Recent()
-        self._fresh: dict[Hashable, float] = defaultdict(float)
-        self._times = dict.fromkeys(windows, BEFORE_ALL)
+        self._work = {name: _Work() for name in windows}
+        self._results = 0
         self._clock = BEFORE_ALL
         self._since = 0
         self._sketches: dict[str, dict[Key, KeySketch]] = {name: {} for name in windows}
@@ -42,7 +62,7 @@ class Observed:
         for attribute, codes in block.attributes.items():
             if isinstance(attribute, Key):
                 self._sketch(name, attribute).note(codes, first)
-        self._fresh["insert", name] += spent_s
+        self._work[name].insert += spent_s
 
     def _sketch(self, name: str, key: Key) -> KeySketch:
         sketch = self._sketches[name].get(key)
@@ -52,21 +72,22 @@ class Observed:
 
     def joined(self, name: str, block: Block, spent_s: float) -> None:
         """It has probed, and its results have left; ``spent_s`` is the time for all of that."""
-        self._fresh["tuples", name] += len(block)
-        self._fresh["blocks", name] += 1
-        self._fresh["busy", name] += spent_s
+        work = self._work[name]
+        work.tuples += len(block)
+        work.blocks += 1
+        work.busy += spent_s
+        work.newest = max(work.newest, int(block.times[-1]))
         self._since += len(block)
         if self._clock == BEFORE_ALL:
             self._clock = int(block.times[0])
-        self._times[name] = max(self._times[name], int(block.times[-1]))
 
     def made(self, results: int) -> None:
         """So many results were made."""
-        self._fresh["results"] += results
+        self._results += results
 
     def expired(self, name: str, spent_s: float) -> None:
         """A window forgot what it may."""
-        self._fresh["expiry", name] += spent_s
+        self._work[name].expiry += spent_s
 
     @property
     def due(self) -> bool:
@@ -76,19 +97,19 @@ class Observed:
         return self._now() - self._clock >= (INTERVAL_US if self._since < _MANY_TUPLES else 1)
 
     def _now(self) -> int:
-        spoken = [time for time in self._times.values() if time > BEFORE_ALL]
+        spoken = [work.newest for work in self._work.values() if work.newest > BEFORE_ALL]
         return max(min(spoken), max(spoken) - _FAR_BEHIND * INTERVAL_US)
 
     def read(self, probes: Iterable[Probe]) -> None:
         """Take what the counters have gathered, when it is due."""
+        now, fresh = self._now(), Counter[Hashable]({"results": self._results})
+        for name, work in self._work.items():
+            fresh.update({(part, name): amount for part, amount in work.take()})
         for probe in probes:
             for tie, tally in probe.tallies:
-                for part, amount in tally.take():
-                    self._fresh[part, tie] += amount
-        now = self._now()
-        self._sums.add((now - self._clock) / 1e6, self._fresh)
-        self._clock, self._since = now, 0
-        self._fresh.clear()
+                fresh.update({(part, tie): amount for part, amount in tally.take()})
+        self._sums.add((now - self._clock) / 1e6, fresh)
+        self._clock, self._since, self._results = now, 0, 0
 
     @property
     def ready(self) -> bool:

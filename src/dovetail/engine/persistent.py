@@ -41,6 +41,7 @@ class Persistent:
 
     def changes(self) -> Changes:
         """What to write to a state store since the last call."""
+        self._hold.write()
         new: dict[SliceKey, pa.RecordBatch] = {}
         gone: list[SliceKey] = []
         for section in self._sections:
@@ -51,6 +52,7 @@ class Persistent:
 
     def state(self) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
         """All of the state: every slice and the header."""
+        self._hold.write()
         slices: dict[SliceKey, pa.RecordBatch] = {}
         for section in self._sections:
             slices |= section.state()
@@ -127,8 +129,8 @@ class Persistent:
             "streams": streams,
             "results": self._hold.results,
             "late_results": self._counts["late_results"] + self._hold.out_of_order,
-            "held": len(self._hold.pile),
-            "held_bytes": self._hold.pile.nbytes,
+            "held": len(self._hold),
+            "held_bytes": self._hold.nbytes,
             "waiting_bytes": sum(pile.nbytes for pile in self._gate.piles.values()),
             "order": self._gate.mode,
             "frontier": self._watermarks.frontier,

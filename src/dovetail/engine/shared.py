@@ -73,7 +73,7 @@ class SharedEngine(Engine):
         self.worked = Worked("", 0)
         self._at_once = False
         self.subscriptions = Subscriptions.of(shared)
-        self._hold = SharedHold(shared, self.subscriptions.places)
+        self._hold = SharedHold(shared, self.subscriptions.places, self._gather)
         others = [section for section in self._sections if section.section != self._hold.pile.section]
         self._sections = [*others, self._hold.pile]
         self._exit = SharedExit(self.plan, self._windows)

@@ -51,6 +51,9 @@ def interleave(blocks: Mapping[str, Block], rows: int | None = None) -> Iterator
     With each piece comes, for every stream that still has tuples, the time of the next one: until
     then the streams' windows can already forget what no tuple to come can reach.
     """
+    if len(blocks) == 1 and all(len(block) <= (rows or ROWS) for block in blocks.values()):
+        yield from ((name, block, {}) for name, block in blocks.items())
+        return
     starts = dict.fromkeys(blocks, 0)
     for until in _cuts(blocks, rows or ROWS):
         for name, block in blocks.items():

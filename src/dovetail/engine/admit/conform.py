@@ -76,14 +76,15 @@ def read_clock(stream: Stream, column: pa.Array) -> Clock:
     return found
 
 
-def _check_range(stream: Stream, unit: str, *ends: int) -> None:
+def _check_range(stream: Stream, unit: str, smallest: int, largest: int) -> None:
     farthest = _FARTHEST_US // _US_PER_UNIT.get(unit, 1)
-    bad = next((end for end in ends if abs(end) > farthest), None)
-    if bad is not None:
-        raise DataError(
-            f"column {stream.time!r} pushed to stream {stream.name!r} holds the time {bad} {unit}; "
-            "times lie within 36,000 years of 1970. Replace it by NULL, which is counted and left out."
-        )
+    if -farthest <= smallest and largest <= farthest:
+        return
+    bad = smallest if abs(smallest) > farthest else largest
+    raise DataError(
+        f"column {stream.time!r} pushed to stream {stream.name!r} holds the time {bad} {unit}; "
+        "times lie within 36,000 years of 1970. Replace it by NULL, which is counted and left out."
+    )
 
 
 def times_us(array: pa.Array) -> npt.NDArray[np.int64]:

@@ -51,10 +51,14 @@ class Door:
         columns = conform(self._stream, rows, self._window.storage.columns)
         return columns, read_clock(self._stream, columns[self._stream.time])
 
+    def rows_of(self, read: Read) -> int:
+        """How many rows were read, with a time or not."""
+        return len(read[0][self._stream.time])
+
     def admit(self, read: Read, watermark: int) -> tuple[Columns, Times, int | None]:
         """Columns and times of the rows that come in, in order, and the largest time seen (None: no time at all)."""
         columns, clock = read
-        self.counts["rows"] += len(columns[self._stream.time])
+        self.counts["rows"] += self.rows_of(read)
         columns, times = self._with_times(columns), clock.times
         if not len(times):
             return columns, times, None

@@ -191,7 +191,8 @@ class FixedColumn:
         self._validity.move(start, stop, capacity)
 
     def take(self, slots: Slots) -> pa.Array:
-        return self._arrow(self.data.take(slots, axis=0), self._validity.take(slots))
+        valid = None if self._validity.flags is None else self._validity.take(slots)
+        return self._arrow(self.data.take(slots, axis=0), valid)
 
     def slice(self, start: int, stop: int) -> pa.Array:
         return self._arrow(self.data[start:stop].copy(), self._validity.slice(start, stop))

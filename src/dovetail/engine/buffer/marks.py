@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.kernels import turn_notes
 
 Ids = npt.NDArray[np.int64]
 SliceKey = tuple[str, int]
@@ -41,6 +42,12 @@ class Marks:
             self._window.note(self._name)[ids - self._window.base] = values
             self._fresh.append(ids)
 
+    def turn(self, ids: Ids, before: int, after: int) -> None:
+        """Notes that are ``before`` become ``after``."""
+        turned = turn_notes(self._window.note(self._name), ids, self._window.base, before, after)
+        if len(turned):
+            self._fresh.append(turned)
+
     def lower(self, ids: Ids, values: Ids) -> None:
         """Keep the smaller of the old and the new note."""
         if len(ids):
@@ -57,14 +64,20 @@ class Marks:
             self._renewed = self._window.renewed
             self._fresh = [self._noted()]
         new = {}
-        ids = np.unique(np.concatenate(self._fresh)) if self._fresh else np.empty(0, np.int64)
-        ids = ids[ids >= tail]
-        self._fresh = []
+        ids = self._touched(tail)
         if len(ids):
             new[self.section, self._next] = _batch(ids, self[ids])
             self._slices[self._next] = int(ids[-1])
             self._next += 1
         return new, [(self.section, number) for number in gone]
+
+    def _touched(self, tail: int) -> Ids:
+        """The tuples that still live and whose notes have changed, each once and in order."""
+        touched = np.zeros(self._window.end - tail, np.bool_)
+        for ids in self._fresh:
+            touched[ids[ids >= tail] - tail] = True
+        self._fresh = []
+        return np.flatnonzero(touched) + tail
 
     def state(self) -> dict[SliceKey, pa.RecordBatch]:
         """All notes as one slice."""

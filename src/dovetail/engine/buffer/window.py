@@ -42,6 +42,7 @@ class Window:
         self._capacity = 0
         self.hidden = 0  # how many of the newest tuples probes do not see yet
         self.renewed = 0  # the first id of the last renewal
+        self.needed: Callable[[], int] = lambda: self.tail  # the oldest id that others still ask for
         self._columns: dict[str, Column] = {
             name: column_for(stream.schema.field(name).type) for name in storage.columns
         }
@@ -93,6 +94,11 @@ class Window:
     @property
     def clock(self) -> Times:
         return self.times if self._clock is None else self._clock
+
+    @property
+    def oldest(self) -> int:
+        """No tuple is older than this; the window is not empty."""
+        return int(self.clock[self.tail - self.base]) - self.slack
 
     def attribute(self, attribute: Attribute) -> Array:
         """The attribute's numbers by slot."""
@@ -208,7 +214,8 @@ class Window:
             if self.tail == self.end:
                 self._clock, self.slack = None, 0
             if self._capacity > max(_SPARE, 8 * len(self)):
-                self._move(len(self) * 3 // 2)
+                kept = self.needed()
+                self._move(kept, (self.end - kept) * 3 // 2)
 
     def renew(self, ids: Times) -> None:
         """Keep these tuples only, stored once more under new ids: ids stay consecutive, slices are written anew."""
@@ -244,14 +251,15 @@ class Window:
         """Move the live part to the front once the end is reached; a third stays free for what comes."""
         if self.end - self.base + more <= self._capacity:
             return
-        needed = len(self) + more
-        fits = needed * 3 // 2 <= self._capacity <= needed * 4
-        self._move(self._capacity if fits else needed * 3 // 2)
+        kept = self.needed()
+        size = self.end - kept + more
+        fits = size * 3 // 2 <= self._capacity <= size * 4
+        self._move(kept, self._capacity if fits else size * 3 // 2)
 
-    def _move(self, capacity: int) -> None:
-        """The live part at the front of arrays of this capacity."""
+    def _move(self, kept: int, capacity: int) -> None:
+        """Tuples from id ``kept`` on at the front of arrays of this capacity."""
         capacity = max(_SMALLEST, capacity)
-        start, stop = self.tail - self.base, self.end - self.base
+        start, stop = kept - self.base, self.end - self.base
         for column in self._columns.values():
             column.move(start, stop, capacity)
         for numbers in self._derived.values():
@@ -264,7 +272,7 @@ class Window:
             self._eligible = moved(self._eligible, start, stop, capacity)
         for name, (notes, fill) in self._notes.items():
             self._notes[name] = moved(notes, start, stop, capacity), fill
-        self.base, self._capacity = self.tail, capacity
+        self.base, self._capacity = kept, capacity
         for source, index in self._chained:
             index.move(start, stop, capacity)
             index.resize(source.data, self.base, self.tail, self.end)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.kernels import extend
+from dovetail.engine.combine.kernels import extend, inspect_times, time_order
 
 Ids = npt.NDArray[np.int64]
 
@@ -27,6 +27,10 @@ class Partial:
     def __len__(self) -> int:
         return len(self.newest)
 
+    @property
+    def nbytes(self) -> int:
+        return self.newest.nbytes + self.expiry.nbytes + sum(ids.nbytes for ids in self.ids.values())
+
     def extended(self, stream: str, parents: Ids, window: Window, ids: Ids, width: int) -> "Partial":
         """Each chosen parent with one tuple of the next stream."""
         members = {name: bound.take(parents) for name, bound in self.ids.items()}
@@ -37,10 +41,10 @@ class Partial:
 
     def in_time_order(self) -> "Partial":
         """The same by their newest time, ties as they are: sorting ids is cheaper than sorting rows."""
-        if bool((self.newest[1:] >= self.newest[:-1]).all()):
+        if len(self) < 2:
             return self
-        order = np.argsort(self.newest, kind="stable")
-        return self.at(order)
+        smallest, largest, behind = inspect_times(self.newest)
+        return self.at(time_order(self.newest, smallest, largest)) if behind else self
 
     def where(self, keep: npt.NDArray[np.bool_]) -> "Partial":
         """Those combinations for which ``keep`` is true."""

@@ -39,11 +39,10 @@ class Probe:
     def results(self, first: int, last: int) -> Iterator[Partial]:
         """Complete results of the stored tuples with ids first..last-1, in pieces."""
         window = self._windows[self._arriving]
-        ids = np.arange(first, last)
+        ids, times = np.arange(first, last), window.times[first - window.base : last - window.base]
         eligible = window.eligible(ids)
         if eligible is not None:
-            ids = ids[eligible]
-        times = window.times[ids - window.base]
+            ids, times = ids[eligible], times[eligible]
         if len(ids):
             yield from self._extend(0, Partial({self._arriving: ids}, times, times + self._widths[self._arriving]))
 

@@ -1,26 +1,33 @@
 """The hold: results wait here until no older one can follow (Filter-Order), then leave in order.
 
 Without an order they pass at once. Semi rows always wait here, for their time to be certain.
+Results wait as ids (``Fresh``) until they leave or until they must become rows, in the pile: because a
+window is about to move the tuples they name, or because the state is written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.engine.admit.watermarks import BEFORE_ALL
+from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.columns import values_of
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.buffer.slices import Section
 from dovetail.engine.combine.partial import Partial
+from dovetail.engine.deliver.fresh import Fresh
 from dovetail.model.query import JoinQuery
+
+Gather = Callable[[Partial], Iterator[pa.RecordBatch]]
 
 
 class Hold:
-    """The last stage before results leave the engine."""
+    """The last stage before results leave the engine; ``gather`` makes rows of them."""
 
-    def __init__(self, query: JoinQuery) -> None:
+    def __init__(self, query: JoinQuery, gather: Gather) -> None:
+        self._gather = gather
+        self._fresh = Fresh()
         self._ordered = query.order != "none"
         self._may_be_late = query.late == "keep"
         self.pile = Pile("held", result_times, BEFORE_ALL)
@@ -35,6 +42,33 @@ class Hold:
     def floor(self) -> int:
         """Nothing older than this may still come out."""
         return self.pile.limit
+
+    def __len__(self) -> int:
+        return len(self._fresh) + len(self.pile)
+
+    @property
+    def nbytes(self) -> int:
+        return self._fresh.nbytes + self.pile.nbytes
+
+    def take(self, results: Partial) -> Iterator[pa.RecordBatch]:
+        """Results that were just made."""
+        if self._ordered:
+            self._fresh.add(results)
+            return
+        for rows in self._gather(results):
+            yield from self.give(rows)
+
+    def oldest(self, stream: str, default: int) -> int:
+        """The smallest id of a stream's tuples that it will still ask for."""
+        return self._fresh.oldest(stream, default)
+
+    def write(self) -> None:
+        """Make rows of all that still waits as ids."""
+        self._keep(self._fresh.all())
+
+    def _keep(self, results: Partial | None) -> None:
+        for rows in self._gather(results) if results is not None else ():
+            self.keep(rows)
 
     def give(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Rows that were just made."""
@@ -58,7 +92,16 @@ class Hold:
 
     def release(self, limit: int) -> Iterator[pa.RecordBatch]:
         """Rows up to this time: nothing older can follow."""
-        rows = self.pile.release(max(limit, self.pile.limit))
+        limit = max(limit, self.pile.limit)
+        due = self._fresh.due(limit)
+        if due is not None and self.pile.earliest(AFTER_ALL) > limit:
+            self.pile.limit = limit  # nothing to merge them with
+            for rows in self._gather(due):
+                self.results += rows.num_rows
+                yield rows
+            return
+        self._keep(due)
+        rows = self.pile.release(limit)
         if rows is not None:
             self.results += rows.num_rows
             yield rows

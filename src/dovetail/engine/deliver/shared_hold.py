@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dovetail.engine.admit.watermarks import AFTER_ALL
 from dovetail.engine.combine.partial import Partial
-from dovetail.engine.deliver.hold import Hold, result_times
+from dovetail.engine.deliver.hold import Gather, Hold, result_times
 from dovetail.engine.deliver.route import Subscription
 from dovetail.plan.share_queries import SharedPlan
 
@@ -20,8 +20,8 @@ from dovetail.plan.share_queries import SharedPlan
 class SharedHold(Hold):
     """The last stage before rows leave the operator, named."""
 
-    def __init__(self, shared: SharedPlan, subscriptions: Sequence[Subscription]) -> None:
-        super().__init__(shared.plan.query)
+    def __init__(self, shared: SharedPlan, subscriptions: Sequence[Subscription], gather: Gather) -> None:
+        super().__init__(shared.plan.query, gather)
         self.delivered: Counter[str] = Counter()
         self.limits: Sequence[int] | None = None
         self._kept_back: list[pa.RecordBatch] = []
@@ -42,6 +42,11 @@ class SharedHold(Hold):
     def floor(self) -> int:
         """Nothing older than this may still come out."""
         return min(self.pile.limit, self._behind)
+
+    def take(self, results: Partial) -> Iterator[pa.RecordBatch]:
+        """Results that were just made; which queries they belong to shows once they are rows."""
+        for rows in self._gather(results):
+            yield from self.give(rows)
 
     def give(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Rows that were just made."""

@@ -44,8 +44,7 @@ class Unmatched:
 
     def see(self, results: Partial) -> None:
         """These tuples have a partner."""
-        ids = np.unique(results.ids[self._name])
-        self.marks.write(ids[self.marks[ids] == OPEN], MATCHED)
+        self.marks.turn(results.ids[self._name], OPEN, MATCHED)
 
     def leaving(self, reach: int, latest: int) -> tuple[Ids, Ids]:
         """Tuples that no partner from ``reach`` on can join, with their result times."""

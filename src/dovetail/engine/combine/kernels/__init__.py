@@ -24,9 +24,10 @@ from dovetail.engine.combine.kernels.bands import (
 from dovetail.engine.combine.kernels.cells import cell_insert, cell_of, cell_probe
 from dovetail.engine.combine.kernels.chains import bucket_of, hash_insert, hash_probe, push_out
 from dovetail.engine.combine.kernels.codes import combine_codes, gather_bytes, gather_offsets, hash_bytes, spread
+from dovetail.engine.combine.kernels.notes import turn_notes
 from dovetail.engine.combine.kernels.runs import merge_runs, sorted_probe
 from dovetail.engine.combine.kernels.scans import first_at_least, scan_all, scan_band, scan_equal
-from dovetail.engine.combine.kernels.times import extend, inspect_times, running_largest
+from dovetail.engine.combine.kernels.times import extend, inspect_times, running_largest, time_order
 from dovetail.engine.combine.kernels.vectors import pair_products
 
 __all__ = [
@@ -60,4 +61,6 @@ __all__ = [
     "scan_equal",
     "sorted_probe",
     "spread",
+    "time_order",
+    "turn_notes",
 ]

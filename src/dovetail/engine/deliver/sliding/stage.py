@@ -22,7 +22,7 @@ from dovetail.engine.admit.watermarks import BEFORE_ALL
 from dovetail.engine.buffer.columns import values_of
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.buffer.slices import Section
-from dovetail.engine.deliver.hold import Hold, result_times
+from dovetail.engine.deliver.hold import Gather, Hold, result_times
 from dovetail.engine.deliver.sliding.groups import Groups
 from dovetail.engine.evaluate import compile_expression
 from dovetail.model.aggregate import GROUP, UNTIL
@@ -34,8 +34,8 @@ _SPARE = 4096
 class Sliding(Hold):
     """Order and aggregates in one."""
 
-    def __init__(self, query: JoinQuery) -> None:
-        super().__init__(query)
+    def __init__(self, query: JoinQuery, gather: Gather) -> None:
+        super().__init__(query, gather)
         assert query.aggregation is not None
         self._ordered = True
         self._aggregation, self._joined, self._schema = query.aggregation, query.joined, query.schema
@@ -54,6 +54,7 @@ class Sliding(Hold):
     def release(self, limit: int) -> Iterator[pa.RecordBatch]:
         """Rows of every moment before the limit at which something changed."""
         limit = max(limit, self.floor)
+        self._keep(self._fresh.due(limit - 1))
         come = self.pile.release(limit - 1)
         if come is None and self._live.earliest(limit) > limit - 2:
             return

@@ -1,0 +1,18 @@
+"""Notes about stored tuples, one number per slot."""
+
+import numpy as np
+from numba import njit
+
+from dovetail.engine.combine.kernels.signature import I8
+
+
+@njit(f"{I8}({I8}, {I8}, int64, int64, int64)", cache=True, nogil=True)
+def turn_notes(notes, ids, base, before, after):
+    """Change the notes of these tuples where they are ``before``; returns whose were, each tuple once."""
+    turned, count = np.empty(len(ids), np.int64), 0
+    for tuple_id in ids:
+        if notes[tuple_id - base] == before:
+            notes[tuple_id - base] = after
+            turned[count] = tuple_id
+            count += 1
+    return turned[:count].copy()

@@ -1,0 +1,80 @@
+"""Ordered results that are still ids: they are merged as ids, and their rows are gathered once, when they leave.
+
+    push of A     results at 3, 5, 9          wait
+    push of B     results at 4, 8             wait
+    due(8)        3 4 5 8 in order            9 goes on waiting
+
+Ids are good for as long as the windows keep the tuples they name: ``oldest`` tells a window that is about to drop its
+expired tuples which of them to keep.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dovetail.engine.combine.partial import Partial
+
+_MOST_PARTS = 64
+
+
+@dataclass(frozen=True)
+class _Part:
+    results: Partial
+    earliest: int
+    latest: int
+
+
+class Fresh:
+    """Results in a few parts, each in any order."""
+
+    def __init__(self) -> None:
+        self._parts: list[_Part] = []
+
+    def __len__(self) -> int:
+        return sum(len(part.results) for part in self._parts)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.results.nbytes for part in self._parts)
+
+    def add(self, results: Partial) -> None:
+        """Results just made, in any order."""
+        if len(self._parts) >= _MOST_PARTS:
+            merged = _merged([part.results for part in self._parts])
+            self._parts = [_part(merged)]
+        self._parts.append(_part(results))
+
+    def due(self, limit: int) -> Partial | None:
+        """The results up to and including this time, in order; ties in the order in which they were added."""
+        parts, self._parts, leaving = self._parts, [], []
+        for part in parts:
+            if part.latest <= limit:
+                leaving.append(part.results)
+            elif part.earliest > limit:
+                self._parts.append(part)
+            else:
+                leaves = part.results.newest <= limit
+                leaving.append(part.results.at(leaves))
+                self._parts.append(_part(part.results.at(~leaves)))
+        return _merged(leaving).in_time_order() if leaving else None
+
+    def all(self) -> Partial | None:
+        """All of them, in order."""
+        parts, self._parts = self._parts, []
+        return _merged([part.results for part in parts]).in_time_order() if parts else None
+
+    def oldest(self, stream: str, default: int) -> int:
+        """The smallest id of a stream that they name."""
+        return min((int(part.results.ids[stream].min()) for part in self._parts), default=default)
+
+
+def _part(results: Partial) -> _Part:
+    return _Part(results, int(results.newest.min()), int(results.newest.max()))
+
+
+def _merged(parts: list[Partial]) -> Partial:
+    if len(parts) == 1:
+        return parts[0]
+    members = {name: np.concatenate([part.ids[name] for part in parts]) for name in parts[0].ids}
+    newest = np.concatenate([part.newest for part in parts])
+    return Partial(members, newest, np.concatenate([part.expiry for part in parts]))
