@@ -5,7 +5,7 @@ from typing import Any
 
 from experiments.outcome import Figure
 
-PAPERS = ("kang", "order", "mjoin", "share")
+PAPERS = ("kang", "order", "mjoin", "grub", "share")
 
 
 def module_of(paper: str) -> Any:

@@ -5,6 +5,7 @@ import pytest
 from experiments.papers import figure_named
 
 HOLD = (
+    "grub-4",
     "order-5",
     "order-6",
     "kang-2",
@@ -38,6 +39,10 @@ FAIL = {
     "mjoin-12": {"the wrong order falls behind the tree"},
     "mjoin-table1": {"the wrong order compares a fifth more, as in the paper"},
     "mjoin-13": set(),
+    "grub-7": {"where a direction may be off, too, the delta metric gives 98 %"},
+    "grub-8": set(),
+    "grub-9": set(),
+    "grub-10": set(),
 }
 
 
