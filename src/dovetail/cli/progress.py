@@ -1,16 +1,27 @@
-"""What running queries have done so far, one line per query.
+"""What running queries have done so far.
+
+In a terminal, a small table that stays in place, and a bar where the end is known:
+
+    query    rows/s  results/s   results  complete     lag
+    alarms    1,333         38     1,911     100 %   2.1 s
+
+Elsewhere, a line for each batch that did something:
 
     alarms: batch 3, 2,000 rows in, 57 results, 0.8 s
-
-In a terminal the lines stay in place and change; elsewhere each batch that did something adds a line.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
+
+from dovetail.observe.buckets import Buckets
+
+HEADS = ("query", "rows/s", "results/s", "results", "complete", "lag")
 
 
 @dataclass
@@ -23,7 +34,8 @@ class Running:
     batches: int = 0
     rows: int = 0
     results: int = 0
-    line: str = "waiting for the first batch"
+    cells: tuple[str, ...] = ("waiting for the first batch",)
+    buckets: Buckets = field(default_factory=Buckets)
 
     def take(self) -> list[str]:
         """A line for each batch that has ended since the last look and had something to do."""
@@ -42,11 +54,22 @@ class Running:
         self.batches += 1
         self.rows += progress.numInputRows
         self.results += results
+        if metrics:
+            self.buckets.take(metrics)
         if not progress.numInputRows and not results:
             return ""
         seconds = progress.durationMs.get("triggerExecution", 0) / 1000
-        self.line = f"batch {progress.batchId}, {progress.numInputRows:,} rows in, {results:,} results, {seconds:.1f} s"
-        return f"{self.name}: {self.line}"
+        self.cells = self._cells(progress.numInputRows / max(seconds, 1e-3), results / max(seconds, 1e-3))
+        done = f"batch {progress.batchId}, {progress.numInputRows:,} rows in, {results:,} results, {seconds:.1f} s"
+        return f"{self.name}: {done}"
+
+    def _cells(self, rows_rate: float, results_rate: float) -> tuple[str, ...]:
+        """What the table shows of the newest batch; the lag is that of the stream furthest behind the others."""
+        known = self.buckets.report()
+        marks = [each["watermark"] for each in known["streams"].values() if each["watermark"] is not None]
+        lag = (max(marks) - min(marks)) / 1e6 if marks else 0.0
+        complete = known.get("completeness", 1.0)
+        return f"{rows_rate:,.0f}", f"{results_rate:,.0f}", f"{self.results:,}", f"{complete:.0%}", f"{lag:.1f} s"
 
     def summary(self) -> str:
         """The sums, once it has stopped."""
@@ -59,7 +82,7 @@ class Running:
 
 
 class Progress:
-    """Shows the lines of all queries."""
+    """Shows all queries."""
 
     def __init__(self, console: Console, running: list[Running]) -> None:
         self._console = console
@@ -75,11 +98,21 @@ class Progress:
         if self._live:
             self._live.stop()
 
-    def show(self) -> None:
-        """Take what is new of every query, and show it."""
+    def show(self, done: float | None = None) -> None:
+        """Take what is new of every query, and show it; ``done``: how much of the time is over, if it ends."""
         lines = [line for each in self._running for line in each.take()]
         if self._live:
-            self._live.update(Text("\n".join(f"{each.name}: {each.line}" for each in self._running)))
+            self._live.update(view(self._running, done))
         else:
             for line in lines:
                 self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def view(running: list[Running], done: float | None) -> RenderableType:
+    """The table, and the bar below it."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for at, head in enumerate(HEADS):
+        table.add_column(head, justify="right" if at else "left", no_wrap=True)
+    for each in running:
+        table.add_row(Text(each.name), *(Text(cell) for cell in each.cells))
+    return table if done is None else Group(table, ProgressBar(total=1.0, completed=min(done, 1.0), width=60))

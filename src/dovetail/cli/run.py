@@ -11,17 +11,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from dovetail.api import Query
 from dovetail.cli.java import complaint_about_java
 from dovetail.cli.pipeline_file import MISTAKE, read_pipeline, routed
-from dovetail.cli.pipeline_groups import parts_of
+from dovetail.cli.pipeline_groups import Part, parts_of
 from dovetail.cli.pipeline_starts import start_all
 from dovetail.cli.progress import Progress, Running
 from dovetail.errors import DovetailError
+from dovetail.runtime.sharing import SharedQuery
+from dovetail.runtime.start_reports import reports_folder, start_reports
 from dovetail.sql import Pipeline
 from dovetail.sql.declarations import StreamDeclaration
 
@@ -59,7 +62,7 @@ def _on_spark(pipeline: Pipeline, once: bool, seconds: float | None, name: str) 
     session = spark_session(name=f"dovetail run {name}")
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return run_on(session, pipeline, stop, Console(), once=once, seconds=seconds)
+        return run_on(session, pipeline, stop, Console(), once=once, seconds=seconds, reports=reports_folder())
     finally:
         session.stop()
         for number, handler in before.items():
@@ -74,8 +77,12 @@ def run_on(
     *,
     once: bool = False,
     seconds: float | None = None,
+    reports: Path | None = None,
 ) -> str | None:
-    """Start every query, watch them until it is time to stop, stop them; returns why it failed, if it did."""
+    """Start every query, watch them until it is time to stop, stop them; returns why it failed, if it did.
+
+    With a folder for ``reports``, ``dovetail dashboard`` shows them meanwhile.
+    """
     with ExitStack() as stopping:
         try:
             parts = parts_of(routed(pipeline, lambda declared: frame(session, declared)))
@@ -86,12 +93,25 @@ def run_on(
             if not type(error).__module__.startswith("pyspark."):
                 raise
             return str(error).splitlines()[0]
+        reporting = report_on(started, parts, reports) if reports is not None else []
         with Progress(console, started) as progress:
             failure = watch(started, progress, stop, seconds)
+    for reports_of in reporting:
+        reports_of.finish()
     for each in started:
         each.take()
         console.print(each.summary(), markup=False, highlight=False, soft_wrap=True)
     return failure
+
+
+def report_on(started: Sequence[Running], parts: Sequence[Part], folder: Path) -> list[Any]:
+    """Have every join report, with the plan of the part that it is."""
+    made_from = {part.name: _query_of(part) for part in parts}
+    return [start_reports(each.query, made_from.get(each.name), each.name, folder) for each in started]
+
+
+def _query_of(part: Part) -> Query | SharedQuery:
+    return part.routes[0].query if len(part.routes) == 1 else SharedQuery(part.groups)
 
 
 def frame(session: "SparkSession", declared: StreamDeclaration) -> "DataFrame":
@@ -111,9 +131,10 @@ def watch(
     clock: Callable[[], float] = monotonic,
 ) -> str | None:
     """Show what happens until all have ended, one has failed, or it is time to stop."""
-    end = None if seconds is None else clock() + seconds
+    began = clock()
+    end = None if seconds is None else began + seconds
     while not stop.is_set():
-        progress.show()
+        progress.show((clock() - began) / seconds if seconds else None)
         failure = next(filter(None, (each.failure() for each in running)), None)
         ended = all(not each.query.isActive for each in running)
         if failure or ended or (end is not None and clock() >= end):

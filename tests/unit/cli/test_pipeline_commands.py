@@ -1,6 +1,7 @@
 """``dovetail run`` and ``dovetail explain``: what they show and how they end, with pretended queries."""
 
 import io
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -73,8 +74,16 @@ def test_a_line_for_each_batch_with_rows() -> None:
 
 def test_a_terminal_has_a_line_for_each_query() -> None:
     _, shown = watched(Pretended(ends_after=2), Pretended(ends_after=2), terminal=True)
-    assert "a: batch 0, 1,000 rows in" in shown
-    assert "b: batch 0, 1,000 rows in" in shown
+    for head in ("query", "rows/s", "results/s", "complete", "lag"):
+        assert head in shown
+    assert re.search(r"a +667 +0 +0 +100% +0\.0 s", shown)
+    assert re.search(r"b +667", shown)
+    assert "━" not in shown, "no bar: nobody knows the end"
+
+
+def test_where_the_end_is_known_there_is_a_bar() -> None:
+    _, shown = watched(Pretended(), seconds=4, terminal=True)
+    assert "━" in shown
 
 
 def test_it_stops_when_the_time_is_over() -> None:

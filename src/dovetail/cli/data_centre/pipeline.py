@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dovetail.api import Query
 from dovetail.cli.data_centre.sensors import HUMIDITY, TEMPERATURE, hot_and_wet, readings
 from dovetail.cli.data_centre.tally import Batch
 
@@ -26,6 +27,7 @@ class Pipeline:
 
     query: Any
     delivered: "SimpleQueue[pa.Table]"
+    made_from: Query | None = None
 
     def batches_after(self, number: int) -> list[Batch]:
         """Micro-batches that are new since the one with this number."""
@@ -77,10 +79,10 @@ def running(session: "SparkSession", folder: Path) -> Iterator[Pipeline]:
     def deliver(alarms: "DataFrame", batch: int) -> None:
         delivered.put(alarms.toArrow())
 
-    found = hot_and_wet(readings(session, TEMPERATURE), readings(session, HUMIDITY)).spark()
-    writing = found.writeStream.foreachBatch(deliver).option("checkpointLocation", str(folder / "checkpoint"))
+    joined = hot_and_wet(readings(session, TEMPERATURE), readings(session, HUMIDITY))
+    writing = joined.spark().writeStream.foreachBatch(deliver).option("checkpointLocation", str(folder / "checkpoint"))
     query = writing.start()
     try:
-        yield Pipeline(query, delivered)
+        yield Pipeline(query, delivered, joined)
     finally:
         query.stop()

@@ -40,6 +40,11 @@ class Screen:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.rest()
 
+    @property
+    def stays(self) -> bool:
+        """Whether a person is there to look."""
+        return self._console.is_terminal
+
     def rest(self) -> None:
         """No more live line."""
         if self._live:

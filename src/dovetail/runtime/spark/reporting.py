@@ -6,14 +6,13 @@ counted and forgotten. When the query ends, by itself or not, the last report sa
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from threading import Thread
-from time import sleep
+from threading import Event, Thread
 from typing import Any
 
 import pyarrow as pa
 
 from dovetail.observe.buckets import Buckets
-from dovetail.observe.reporter import Reporter
+from dovetail.observe.reporter import LAST_WORDS_S, Reporter
 from dovetail.observe.sample import sample_rows
 from dovetail.runtime.spark.metrics import batch_metrics
 
@@ -34,6 +33,7 @@ class SparkReporting:
         self._last = -1
         self._made = 0
         self._rows: dict[str, Any] | None = None
+        self._stop = Event()
         self._thread = Thread(target=self._watch, name=f"dovetail watches {name}", daemon=True)
         self._thread.start()
 
@@ -53,21 +53,25 @@ class SparkReporting:
             with self._reporter.careful():
                 self._rows = sample_rows(rows)
 
+    def finish(self) -> None:
+        """Report what is left and end, before the session does; waits for that, but not for long."""
+        self._stop.set()
+        self._thread.join(LAST_WORDS_S)
+
     def _watch(self) -> None:
         reason = None
         with self._reporter.careful():
-            while self._query.isActive:
+            while self._query.isActive and not self._stop.wait(LOOK_EVERY_S):
                 self._look()
-                sleep(LOOK_EVERY_S)
-            self._look()
+            self._look(last=True)
             error = self._query.exception()
             reason = str(error).splitlines()[0] if error else None
         self._reporter.close(reason)
 
-    def _look(self) -> None:
+    def _look(self, last: bool = False) -> None:
         """Take the batches that have ended since the last look, and report if there were any."""
         newest = self._query.lastProgress
-        if newest is None or newest.batchId <= self._last or not self._reporter.due:
+        if newest is None or newest.batchId <= self._last or not (last or self._reporter.due):
             return
         for progress in self._query.recentProgress if newest.batchId > self._last + 1 else [newest]:
             if progress.batchId > self._last:
