@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WITH_JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME &&
 
-.PHONY: help demo test lint types docs-test soak bench papers requirements clean
+.PHONY: help demo test test-kafka kafka-jars lint types docs-test soak bench papers requirements clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
@@ -30,6 +30,11 @@ types: .venv/dev.stamp  ## mypy, strict
 soak: .venv/dev.stamp  ## slow tests: five hundred micro-batches on Spark, killed drivers and executors (about 15 minutes)
 	@$(WITH_JAVA) $(BIN)/pytest -m slow
 
+test-kafka: .venv/dev.stamp kafka-jars  ## start a Kafka broker on this machine and join its topics on Spark (about a minute)
+	@$(WITH_JAVA) PATH="$$JAVA_HOME/bin:$$PATH" $(BIN)/pytest -m kafka
+
+kafka-jars: .venv/jars/kafka-broker.stamp .venv/jars/kafka-connector.stamp  ## get a Kafka broker and Spark's Kafka connector with Maven
+
 docs-test: .venv/dev.stamp  ## run every code block of the README and docs, the examples and the docstrings
 	@$(WITH_JAVA) $(BIN)/pytest tests/docs
 
@@ -49,6 +54,12 @@ clean:  ## remove the environment and everything generated
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Dovetail needs Python 3.11 or newer, and '$(PYTHON)' is not: try make PYTHON=python3.12 (or another that you have)." >&2; exit 1; }
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "'$(PYTHON) -m venv' failed: install the venv module of that Python (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }
+
+.venv/jars/%.stamp: requirements/%.xml
+	@command -v mvn >/dev/null || { echo "Maven gets these jars, and there is no 'mvn' here: install it (on Debian and Ubuntu: apt install maven)." >&2; exit 1; }
+	@echo "Getting the jars of $< with Maven into .venv/jars/$*."
+	@rm -rf .venv/jars/$* && mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory="$(CURDIR)/.venv/jars/$*"
+	@touch $@
 
 .venv/%.stamp: requirements/%.txt pyproject.toml | .venv/bin/python
 	@echo "Installing requirements/$*.txt into .venv (the first time this takes a few minutes)."

@@ -17,6 +17,7 @@ NAMES = {
     "equi3": "three streams on Spark, against Spark's own joins one after the other",
     "outer": "a left outer join on Spark, against Spark's own",
     "band": "a band join on Spark, which Spark's own streams refuse; 1, 2 and 4 buckets",
+    "nexmark": "the joins among the Nexmark queries, embedded; results equal to DuckDB's",
     "planner": "the planner's choice against all alternatives, its predictions against measurements, changing streams",
     "latency": "the price of a micro-batch, and the time from a row's arrival to its result",
 }

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from dovetail.declare import (
     as_algorithms,
+    as_data,
     as_duration,
     as_order,
     as_plan,
@@ -57,6 +58,8 @@ def stream(
 ) -> Stream:
     """A named input: data now, or a ``schema`` for rows that are pushed later.
 
+    Data is a Spark DataFrame, an Arrow table, batch or reader, a pandas or Polars frame, or a DuckDB relation.
+
     >>> import dovetail as dv, pyarrow as pa
     >>> t = dv.stream("T", time="ts", window="1 minute", schema=pa.schema({"ts": pa.timestamp("us"), "v": pa.int64()}))
     >>> t.name, str(t.window)
@@ -64,6 +67,7 @@ def stream(
     """
     if not isinstance(name, str) or not name:
         raise StreamError(f"a stream needs a name, not {name!r}")
+    data = as_data(data)
     found = as_schema(name, data, schema)
     check_time_column(name, found, time)
     try:

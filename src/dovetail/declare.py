@@ -18,6 +18,15 @@ from dovetail.model.window import Window, as_window
 from dovetail.plan.choose_algorithm import ALGORITHMS
 from dovetail.plan.join_graph import connected_components
 from dovetail.plan.split_query import Tree, leaves
+from dovetail.runtime.rows import arrow_of
+
+
+def as_data(data: Any) -> Any:
+    """Spark DataFrames as they are; what exports Arrow becomes Arrow now, so that a reader is read once only."""
+    if data is None or type(data).__module__.startswith("pyspark."):
+        return data
+    table = arrow_of(data)
+    return data if table is None else table
 
 
 def as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
@@ -32,12 +41,12 @@ def as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
         from dovetail.runtime.spark.types import arrow_schema
 
         found = arrow_schema(data.schema)
-    elif hasattr(data, "__arrow_c_stream__"):
-        found = pa.table(data).schema if not isinstance(data, pa.Table | pa.RecordBatch) else data.schema
+    elif isinstance(data, pa.Table | pa.RecordBatch):
+        found = data.schema
     else:
         raise StreamError(
             f"stream {name!r}: data is a {type(data).__name__}; give a Spark DataFrame, an Arrow table, "
-            "a pandas or Polars frame, or nothing and a schema"
+            "a pandas or Polars frame, a DuckDB relation, or nothing and a schema"
         )
     plain = [pa.field(field.name, _plain(field.type)) for field in found if not field.name.startswith("__index_level_")]
     twice = next((field.name for field in plain if found.names.count(field.name) > 1), None)

@@ -14,6 +14,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parents[2]
+ELSEWHERE = {"kafka.md": "tests/kafka"}  # these pages need more than a session, so tests of their own run them
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 from dovetail.cli import app
-from tests.docs.pages import PAGES, ROOT, Block, blocks, marks, needs_spark, run_block
+from tests.docs.pages import ELSEWHERE, PAGES, ROOT, Block, blocks, marks, needs_spark, run_block
 
 LANGUAGES = {"python", "text", "console"}
 
@@ -24,7 +24,7 @@ def python_blocks(page: Path) -> list[Block]:
 
 
 def runnable() -> list[Any]:
-    texts = {page: "".join(block.text for block in python_blocks(page)) for page in PAGES}
+    texts = {page: "".join(block.text for block in python_blocks(page)) for page in PAGES if page.name not in ELSEWHERE}
     return [pytest.param(page, marks=marks(text), id=page_name(page)) for page, text in texts.items() if text]
 
 

@@ -10,20 +10,31 @@ from dovetail.model.stream import Stream
 
 
 def as_table(stream: Stream, rows: Any) -> pa.Table | pa.RecordBatch:
-    """Arrow tables and batches as they are; pandas, Polars and DuckDB by their Arrow export; lists of dicts."""
-    if isinstance(rows, pa.Table | pa.RecordBatch):
-        return rows
+    """Rows that are pushed: all that ``arrow_of`` reads, and lists of dicts."""
     if isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
         return _from_dicts(stream, rows)
-    if hasattr(rows, "__arrow_c_stream__"):
-        table = pa.table(rows)
+    table = arrow_of(rows)
+    if table is None:
+        raise DataError(
+            f"rows for stream {stream.name!r} are a {type(rows).__name__}; "
+            "give an Arrow table or batch, a pandas or Polars frame, a DuckDB relation, or a list of dicts"
+        )
+    return table
+
+
+def arrow_of(data: Any) -> pa.Table | pa.RecordBatch | None:
+    """Arrow tables and batches as they are; readers, pandas, Polars and DuckDB by their Arrow export; else None.
+
+    A reader, a lazy frame and a relation are run here, once, so what comes of them can be used again and again.
+    """
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        return data
+    if type(data).__module__.startswith("polars.") and type(data).__name__ == "LazyFrame":
+        data = data.collect()
+    if hasattr(data, "__arrow_c_stream__"):
+        table = pa.table(data)
         return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
-    if hasattr(rows, "to_arrow_table"):
-        return rows.to_arrow_table()
-    raise DataError(
-        f"rows for stream {stream.name!r} are a {type(rows).__name__}; "
-        "give an Arrow table or batch, a pandas or Polars frame, a DuckDB relation, or a list of dicts"
-    )
+    return data.to_arrow_table() if hasattr(data, "to_arrow_table") else None
 
 
 def _from_dicts(stream: Stream, rows: Sequence[Any]) -> pa.Table:

@@ -1,0 +1,111 @@
+"""Sources that Spark brings: files of each kind, rows made by the clock, a socket; the same rows from each."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+
+import dovetail as dv
+from dovetail.testing import Push, assert_same_rows, oracle
+from tests.spark.queries import random_rows
+
+COLUMNS = ["ts", "k", "row"]
+DDL = "ts timestamp, k long, row long"
+
+
+def tables() -> dict[str, pa.Table]:
+    return {name: random_rows(seed, 40).select(COLUMNS) for seed, name in enumerate("AB")}
+
+
+def query_of(inputs: dict[str, Any]) -> dv.Query:
+    streams = [dv.stream(name, data, time="ts", window="1 second", delay="4 seconds") for name, data in inputs.items()]
+    return dv.join(*streams, on="A.k = B.k", select="A.row AS a, B.row AS b")
+
+
+def write(table: pa.Table, kind: str, file: Path) -> None:
+    """As another program would write it."""
+    file.parent.mkdir()
+    if kind == "parquet":
+        pq.write_table(table, file)
+    elif kind == "csv":
+        csv.write_csv(table, file, csv.WriteOptions(include_header=True))
+    else:
+        frame = table.to_pandas()
+        frame["ts"] = frame["ts"].dt.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        frame.to_json(file, orient="records", lines=True)
+
+
+def finished(frame: Any, name: str, folder: Path) -> Any:
+    writer = frame.writeStream.format("memory").queryName(name).option("checkpointLocation", str(folder / "checkpoint"))
+    writer.trigger(availableNow=True).start().awaitTermination()
+    return frame.sparkSession.table(name)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "json"])
+def test_files(spark: Any, tmp_path: Path, kind: str) -> None:
+    expected = tables()
+    for name, table in expected.items():
+        write(table, kind, tmp_path / name / f"rows.{kind}")
+    reader = spark.readStream.schema(DDL).format(kind).option("header", True)
+    query = query_of({name: reader.load(str(tmp_path / name)) for name in expected})
+    found = finished(query.spark(), f"from_{kind}", tmp_path).toArrow().cast(query.schema)
+    assert_same_rows(found, oracle(query.model, [Push(expected)]).rows)
+
+
+def test_rows_made_by_the_clock(spark: Any, tmp_path: Path) -> None:
+    """The rate source in steps of a batch: as many rows in each, a second apart."""
+    rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 20).option("numPartitions", 2)
+    numbers = rate.option("startTimestamp", 0).option("advanceMillisPerBatch", 1000).load()
+    made = numbers.selectExpr("timestamp AS ts", "value % 5 AS k", "value AS row")
+    query = query_of({"A": made.where("row % 2 = 0"), "B": made.where("row % 2 = 1")})
+    writer = query.spark().writeStream.format("memory").queryName("from_rate")
+    started = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    while not started.exception() and spark.table("from_rate").count() < 100:
+        time.sleep(0.1)
+    started.stop()
+    found = spark.table("from_rate").selectExpr("a % 5 = b % 5 AND abs(a DIV 20 - b DIV 20) <= 1 AS inside")
+    assert found.distinct().collect() == [(True,)]
+
+
+@contextmanager
+def serving(lines: list[str]) -> Iterator[int]:
+    """A server on loopback that says its lines to whoever connects, and waits."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        done = threading.Event()
+
+        def say() -> None:
+            with closing(server.accept()[0]) as connection:
+                connection.sendall("".join(f"{line}\n" for line in lines).encode())
+                done.wait(120)
+
+        threading.Thread(target=say, daemon=True).start()
+        yield server.getsockname()[1]
+        done.set()
+
+
+def test_a_socket(spark: Any, tmp_path: Path) -> None:
+    expected = tables()
+    lines = [f"{row['ts'].timestamp():.6f},{row['k'] or ''},{row['row']}" for row in expected["A"].to_pylist()]
+    pq_folder = tmp_path / "B"
+    write(expected["B"], "parquet", pq_folder / "rows.parquet")
+    with serving(lines) as port:
+        told = spark.readStream.format("socket").option("host", "127.0.0.1").option("port", port).load()
+        heard = told.selectExpr("from_csv(value, 'at double, k long, row long') AS line").selectExpr(
+            "timestamp_micros(round(line.at * 1000000)) AS ts", "line.k", "line.row"
+        )
+        query = query_of({"A": heard, "B": spark.readStream.schema(DDL).parquet(str(pq_folder))})
+        must = oracle(query.model, [Push(expected)]).rows
+        writer = query.spark().writeStream.format("memory").queryName("from_socket")
+        started = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+        while not started.exception() and spark.table("from_socket").count() < must.num_rows:
+            time.sleep(0.1)
+        started.stop()
+    assert_same_rows(spark.table("from_socket").toArrow().cast(query.schema), must)
