@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WITH_JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME &&
 
-.PHONY: help demo test test-kafka kafka-jars lint types docs-test soak bench papers requirements clean
+.PHONY: help demo test test-kafka kafka-jars lint types docs-test soak bench bench-peers papers requirements clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
@@ -38,8 +38,11 @@ kafka-jars: .venv/jars/kafka-broker.stamp .venv/jars/kafka-connector.stamp  ## g
 docs-test: .venv/dev.stamp  ## run every code block of the README and docs, the examples and the docstrings
 	@$(WITH_JAVA) $(BIN)/pytest tests/docs
 
-bench: .venv/dev.stamp  ## Dovetail beside its peers: lists the benchmarks; NAME=equi runs one, OPTIONS=--json
+bench: .venv/dev.stamp  ## Dovetail beside its peers: lists the benchmarks; NAME=equi runs one and says what changed, OPTIONS=--json
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks $(NAME) $(OPTIONS)
+
+bench-peers: .venv/dev.stamp  ## the same joins on Dovetail, Spark, Flink, Pathway and DuckDB (about an hour; OPTIONS="--rows 40000" is quick)
+	@$(WITH_JAVA) $(BIN)/python -m benchmarks peers --json $(OPTIONS)
 
 papers: .venv/dev.stamp  ## run the figures of the papers again and write docs/papers
 	@$(BIN)/python -m experiments --all

@@ -1,8 +1,9 @@
-"""``python -m benchmarks`` lists them, ``python -m benchmarks NAME [--json] [--rows N] [--quick]`` runs one."""
+"""``python -m benchmarks`` lists them, ``python -m benchmarks NAME`` runs one; ``--help`` tells of its options."""
 
 import argparse
 import sys
 from importlib import import_module
+from typing import Any
 
 import benchmarks.limit_threads  # noqa: F401  # before anything loads NumPy
 from benchmarks.settings import Settings
@@ -17,6 +18,7 @@ NAMES = {
     "equi3": "three streams on Spark, against Spark's own joins one after the other",
     "outer": "a left outer join on Spark, against Spark's own",
     "band": "a band join on Spark, which Spark's own streams refuse; 1, 2 and 4 buckets",
+    "peers": "equi, equi3, band and outer on Dovetail, Spark's own join, Flink SQL, Pathway and DuckDB offline",
     "nexmark": "the joins among the Nexmark queries, embedded; results equal to DuckDB's",
     "planner": "the planner's choice against all alternatives, its predictions against measurements, changing streams",
     "latency": "the price of a micro-batch, and the time from a row's arrival to its result",
@@ -30,20 +32,37 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     parser.add_argument("--rows", type=int, help="rows per stream")
     parser.add_argument("--quick", action="store_true", help="small sizes: shows that it works, not how fast it is")
+    parser.add_argument("--record", action="store_true", help="keep its ratios: later runs say what changed since")
     asked = parser.parse_args()
     if asked.name is None:
         for name, text in NAMES.items():
             print(f"{name:10} {text}")
         return 0
-    return _run(asked.name, Settings(asked.rows, asked.quick), asked.json)
+    return _run(asked.name, Settings(asked.rows, asked.quick), asked.json, asked.record)
 
 
-def _run(name: str, settings: Settings, as_json: bool) -> int:
+def _run(name: str, settings: Settings, as_json: bool, to_record: bool) -> int:
     from benchmarks.report import show
 
     report = import_module(f"benchmarks.{name}").run(settings)
+    if report.valid:
+        _remember(name, report.fields, to_record)
     show(report, as_json)
     return 0 if report.valid else 1
+
+
+def _remember(name: str, fields: dict[str, Any], to_record: bool) -> None:
+    """Say what changed since the recorded run, then keep this one if asked to."""
+    from benchmarks.recorded import record, said
+    from benchmarks.report import machine
+
+    print(said(name, fields), file=sys.stderr)
+    if to_record:
+        record(name, fields, machine())
+    if to_record and name == "peers":
+        from benchmarks.peers_page import keep
+
+        keep(fields, machine())
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from benchmarks.files import inputs
 from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import Measured, inputs, measure, refusal
+from benchmarks.spark_runs import Measured, measure, refusal
 from benchmarks.workloads import Workload, band
 
 BUCKETS = (1, 2, 4)

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from benchmarks.files import inputs
 from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import WARM_S, Measured, inputs, measure
+from benchmarks.spark_runs import WARM_S, Measured, measure
 from benchmarks.workloads import Workload
 
 BATCH, SMALL_BATCH = 1_000_000, 100_000

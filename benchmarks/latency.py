@@ -20,11 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.alone import alone
+from benchmarks.files import inputs
 from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline, frame_of
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import Measured, account, inputs, measure, session_for
+from benchmarks.spark_runs import Measured, account, measure, session_for
 from benchmarks.workloads import Workload, equi
 
 BATCH, EVERY_S, WARM_UP = 20_000, 2.0, 2

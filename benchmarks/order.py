@@ -5,13 +5,14 @@ The rows must be the same in every mode, and in order where order was asked for.
 
 from typing import Any
 
+from benchmarks.files import inputs
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline
 from benchmarks.pushing import Blocks, blocks_of, checked, in_order, seconds
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import WARM_S, inputs, measure
+from benchmarks.spark_runs import WARM_S, measure
 from benchmarks.workloads import Workload, equi
 
 ORDERS = ("none", "sync", "hold", "adaptive")

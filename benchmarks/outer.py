@@ -3,19 +3,16 @@
 A third of the keys of A never occur in B. Rows at the end make everything before them come out; they are not compared.
 """
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from benchmarks.checksum import Sum
+from benchmarks.files import inputs
 from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import WARM_S, inputs, measure
-from benchmarks.workloads import KEYS, Workload, equi
+from benchmarks.spark_runs import WARM_S, measure
+from benchmarks.workloads import left
 
 PIPELINES = {"dovetail": Pipeline("dovetail"), "spark_native": Pipeline("native", rocksdb=False)}
 
@@ -37,13 +34,3 @@ def run(settings: Settings) -> Report:
     lines = [(name, found.rows, speeds[name], speeds["dovetail"] / speeds[name]) for name, found in sums.items()]
     header = ("pipeline", "results", "rows/s, steady state", "Dovetail is ... times this")
     return Report("Left outer join on Spark", header, lines, fields)
-
-
-def left(rows: int) -> Workload:
-    """``equi`` as a left join in which a third of A's keys have no partner."""
-    base = equi(rows, "UTC")
-    kept = base.tables["A"]
-    keys = kept["k"].to_numpy()
-    lonely = np.where(keys % 3 == 0, keys + 2 * KEYS, keys)
-    tables = {**base.tables, "A": kept.set_column(1, "k", pa.array(lonely))}
-    return replace(base, name="outer", tables=tables, how="left")

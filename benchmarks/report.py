@@ -35,7 +35,7 @@ def show(report: Report, as_json: bool) -> None:
     console.print(_table(report) if report.valid else f"{report.title}: results differ, so no speed is shown")
     if as_json:
         fields = report.fields if report.valid else _without_speeds(report.fields)
-        print(json.dumps({**fields, "machine": _machine()}))
+        print(json.dumps({**fields, "machine": machine()}))
 
 
 def _table(report: Report) -> Table:
@@ -64,7 +64,8 @@ def _without_speeds(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name in ("rows", "results", "results_equal", "sums")}
 
 
-def _machine() -> dict[str, Any]:
+def machine() -> dict[str, Any]:
+    """Where and with what it ran."""
     versions = {name: found for name in PACKAGES if (found := _version(name)) is not None}
     return {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version(), **versions}
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import dovetail as dv
 from benchmarks.alone import alone
+from benchmarks.files import inputs
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.pushing import Blocks, blocks_of
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import CORES, inputs
+from benchmarks.spark_runs import CORES
 from benchmarks.workloads import SECOND, Workload, equi
 
 COUNTS, SEPARATE, ON_SPARK = (1, 10, 100, 1000), 100, (1, 10)

@@ -1,11 +1,10 @@
 """Running a pipeline over files, in a process and a session of its own, and reading Spark's account of it.
 
-Streams are folders of Parquet files, ``FILES`` per stream and micro-batch, so that both cores read. Speed is that of
-the steady state: the second half of the full batches, by Spark's own progress reports, once the pipeline has run for
-``WARM_S`` seconds; a faster one runs again in the same session until then, because Java compiles what runs for long.
+Speed is that of the steady state: the second half of the full batches, by Spark's own progress reports, once the
+pipeline has run for ``WARM_S`` seconds; a faster one runs again in the same session until then, because Java compiles
+what runs for long.
 """
 
-import os
 import sys
 import tempfile
 import time
@@ -17,15 +16,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from benchmarks.alone import alone
 from benchmarks.checksum import Sum
 from benchmarks.peer_spark import CHECK, Pipeline, frame_of
-from benchmarks.workloads import SECOND, Workload
+from benchmarks.workloads import Workload
 
-CORES, FILES = 2, 2
+CORES = 2
 WARM_S = 45
 
 
@@ -64,40 +60,6 @@ class Measured:
     @property
     def batch_seconds(self) -> float:
         return median(batch.seconds for batch in self.steady)
-
-
-@contextmanager
-def inputs(workload: Workload, batch_rows: int, closing: bool = False) -> Iterator[Path]:
-    """The workload as files in a folder that is deleted afterwards; ``batch_rows`` of all streams together per batch.
-
-    ``closing`` adds a few rows, a day later, that match nothing: they let everything before them come out.
-    """
-    with tempfile.TemporaryDirectory(prefix="dovetail-bench-") as folder:
-        size = batch_rows // len(workload.tables) // FILES
-        for place, (name, table) in enumerate(workload.tables.items()):
-            pieces = [table.slice(at, size) for at in range(0, table.num_rows, size)]
-            write(Path(folder) / name, pieces + (_closing_rows(table, place) if closing else []))
-        yield Path(folder)
-
-
-def _closing_rows(table: pa.Table, place: int) -> list[pa.Table]:
-    """Two batches: the first raises the watermarks, the second is judged by them."""
-    last = table.slice(table.num_rows - 1)
-    rows = []
-    for number in range(2 * FILES):
-        time = pa.array([last["ts"][0].value + (86_400 + number) * SECOND]).cast(table.schema.field("ts").type)
-        moved = last.set_column(0, "ts", time)
-        rows.append(moved.set_column(1, table.schema.names[1], pa.array([-1 - place], table.schema.field(1).type)))
-    return rows
-
-
-def write(folder: Path, pieces: list[pa.Table]) -> None:
-    """One file each; Spark reads files in the order of their age."""
-    folder.mkdir()
-    for number, piece in enumerate(pieces):
-        file = folder / f"{number:05}.parquet"
-        pq.write_table(piece, file)
-        os.utime(file, (10**9 + number, 10**9 + number))
 
 
 def measure(pipeline: Pipeline, workload: Workload, folder: Path, warm_s: float = 0) -> Measured:

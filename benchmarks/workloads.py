@@ -3,6 +3,7 @@
     equi        a 64-bit key of 100,000, 10,000 rows per second of event time, windows of 10 s: about 1 match per row
     equi-wide   the same with four columns of payload, one of them text
     equi3       three streams on the same key
+    outer       equi as a left join, a third of the left keys without partner
     band        ABS(A.x - B.x) <= e and no equality, 2,000 rows per second, windows of 20 s: about 2 matches per row
 
 Rows of a stream come evenly spaced and in order; streams are a fraction of a step apart, so that no two times are equal
@@ -102,6 +103,16 @@ def band(rows: int, zone: str | None = None, seed: int = 4) -> Workload:
     width = 0.000025
     ranged = f"A.x BETWEEN B.x - {width:f} AND B.x + {width:f}"
     return Workload("band", tables, f"ABS(A.x - B.x) <= {width:f}", ranged, 20 * SECOND, select, ("a_ts", "b_ts"))
+
+
+def left(rows: int) -> Workload:
+    """``equi`` as a left join in which a third of A's keys have no partner."""
+    base = equi(rows, "UTC")
+    kept = base.tables["A"]
+    keys = kept["k"].to_numpy()
+    lonely = np.where(keys % 3 == 0, keys + 2 * KEYS, keys)
+    tables = {**base.tables, "A": kept.set_column(1, "k", pa.array(lonely))}
+    return replace(base, name="outer", tables=tables, how="left")
 
 
 def _keyed(random: np.random.Generator, rows: int, times: pa.Array) -> pa.Table:

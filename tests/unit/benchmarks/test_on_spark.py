@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 
 from benchmarks.checksum import spark_hash, sum_of
-from benchmarks.outer import left
-from benchmarks.spark_runs import FILES, Batch, Measured, inputs
-from benchmarks.workloads import equi
+from benchmarks.files import FILES, inputs
+from benchmarks.spark_runs import Batch, Measured
+from benchmarks.workloads import equi, left
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
