@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WITH_JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME &&
 
-.PHONY: help demo test test-kafka kafka-jars lint types docs-test soak bench bench-peers papers requirements clean
+.PHONY: help demo test test-kafka test-cluster kafka-jars lint types docs-test soak bench bench-peers papers requirements clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
@@ -32,6 +32,9 @@ soak: .venv/dev.stamp  ## slow tests: five hundred micro-batches on Spark, kille
 
 test-kafka: .venv/dev.stamp kafka-jars  ## start a Kafka broker on this machine and join its topics on Spark (about a minute)
 	@$(WITH_JAVA) PATH="$$JAVA_HOME/bin:$$PATH" $(BIN)/pytest -m kafka
+
+test-cluster: .venv/dev.stamp  ## start a Spark cluster of two workers on this machine, join, and kill one (about two minutes)
+	@$(WITH_JAVA) $(BIN)/pytest -m cluster
 
 kafka-jars: .venv/jars/kafka-broker.stamp .venv/jars/kafka-connector.stamp  ## get a Kafka broker and Spark's Kafka connector with Maven
 

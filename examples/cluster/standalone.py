@@ -9,17 +9,16 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pyspark
 
 RUN = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """Where the master listens, and the workers, which may be killed."""
+class Cluster(NamedTuple):
+    """Where its master listens; its workers, which may be killed."""
 
     master: str
     workers: "list[subprocess.Popen[bytes]]"
@@ -27,11 +26,11 @@ class Cluster:
 
 @contextmanager
 def cluster(workers: int = 2, cores: int = 1) -> "Iterator[Cluster]":
-    """Ready for work; what executors write lies in a folder that goes with the block."""
+    """What its executors write lies in a folder that goes with the block."""
     with closing(socket.create_server(("127.0.0.1", 0))) as found:
         port = found.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="spark-cluster-") as folder:
-        master, where = f"spark://127.0.0.1:{port}", ["--host", "127.0.0.1", "--webui-port", "0"]
+        where, master = ["--host", "127.0.0.1", "--webui-port", "0"], f"spark://127.0.0.1:{port}"
         started = [_start(folder, "master", ["org.apache.spark.deploy.master.Master", *where, "--port", str(port)])]
         _wait_for(port)
         worker = ["org.apache.spark.deploy.worker.Worker", *where, "--cores", str(cores), "-d", folder, master]
@@ -39,13 +38,13 @@ def cluster(workers: int = 2, cores: int = 1) -> "Iterator[Cluster]":
         try:
             yield Cluster(master, started[1:])
         finally:
-            for process in filter(_lives, started):
+            for process in (each for each in started if each.poll() is None):
                 kill(process)
 
 
 def _start(folder: str, name: str, words: list[str]) -> "subprocess.Popen[bytes]":
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-    with (Path(folder) / f"{name}.log").open("wb") as log:
+    with open(f"{folder}/{name}.log", "wb") as log:
         return subprocess.Popen([RUN, *words], env=environment, stdout=log, stderr=log, start_new_session=True)
 
 
@@ -54,11 +53,7 @@ def _wait_for(port: int) -> None:
         time.sleep(0.1)
 
 
-def _lives(process: "subprocess.Popen[bytes]") -> bool:
-    return process.poll() is None
-
-
 def kill(process: "subprocess.Popen[bytes]") -> None:
-    """A worker with its executors and their Python, all at once."""
+    """A process and all that it started, at once."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()

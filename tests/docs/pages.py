@@ -14,7 +14,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = {"kafka.md": "tests/kafka"}  # these pages need more than a session, so tests of their own run them
+# These pages need more than a session, so tests of their own run them.
+ELSEWHERE = {"kafka.md": "tests/kafka", "cluster.md": "tests/cluster"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
