@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WITH_JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME &&
 
-.PHONY: help demo test test-kafka test-cluster kafka-jars lint types docs-test soak bench bench-peers papers requirements clean
+.PHONY: help demo test test-kafka test-cluster kafka-jars lint types docs-test soak bench bench-peers papers reference requirements clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
@@ -49,6 +49,9 @@ bench-peers: .venv/dev.stamp  ## the same joins on Dovetail, Spark, Flink, Pathw
 
 papers: .venv/dev.stamp  ## run the figures of the papers again and write docs/papers
 	@$(BIN)/python -m experiments --all
+
+reference: .venv/dev.stamp  ## write docs/reference/python.md again from the docstrings
+	@$(BIN)/python -m scripts.write_reference
 
 requirements:  ## compile requirements/*.txt again from pyproject.toml and requirements/*.in
 	@scripts/compile_requirements.sh

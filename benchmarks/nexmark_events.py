@@ -32,7 +32,10 @@ def nexmark_events(events: int, per_second: int = 10_000, seed: int = 7) -> dict
     place, time = number % TURN, START + number * SECOND // per_second
     person, auction = place < PEOPLE, (place >= PEOPLE) & (place < PEOPLE + AUCTIONS)
     bid = ~(person | auction)
-    people, auctions = np.cumsum(person), np.cumsum(auction)  # how many there are at each event
+    people, auctions = (
+        np.cumsum(person, dtype=np.int64),
+        np.cumsum(auction, dtype=np.int64),
+    )  # how many there are at each event
     bids = _bids(random, time[bid], auctions[bid], people[bid])
     return {
         "person": _people(random, time[person], people[person]),

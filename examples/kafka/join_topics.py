@@ -21,9 +21,9 @@ def session() -> SparkSession:
     """Spark with its Kafka connector; elsewhere say spark.jars.packages instead of spark.jars."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     jars = ",".join(map(str, (JARS / "kafka-connector").glob("*.jar")))
-    settings = {"spark.jars": jars, "spark.sql.shuffle.partitions": 2, "spark.driver.host": "127.0.0.1"}
-    settings |= {"spark.sql.session.timeZone": "UTC", "spark.ui.enabled": False}
-    return SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    builder = SparkSession.builder.master("local[2]").config("spark.jars", jars)
+    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.ui.enabled", False)
+    return builder.config("spark.sql.shuffle.partitions", 2).config("spark.sql.session.timeZone", "UTC").getOrCreate()
 
 
 def topic(spark: SparkSession, address: str, name: str) -> DataFrame:

@@ -58,7 +58,7 @@ def test_results_go_to_whatever_library() -> None:
     a, b = (dv.stream(name, TABLE, time="ts", window="1 second") for name in "AB")
     results = dv.join(a, b, on="A.k = B.k", select="A.k, A.name AS a, B.name AS b").collect()
     assert len(results.to_pandas()) == len(pl.DataFrame(results)) == 3
-    assert duckdb.sql("SELECT sum(k) FROM results").fetchall() == [(4,)]
+    assert duckdb.query_df(results.to_pandas(), "results", "SELECT sum(k) FROM results").fetchall() == [(4,)]
 
 
 def test_a_frame_changed_afterwards_changes_nothing() -> None:
