@@ -56,7 +56,7 @@ def _seconds_of(table: pa.Table) -> list[pa.RecordBatch]:
 
 def _span_s(table: pa.Table) -> float:
     times = table["ts"].cast(pa.int64())
-    return max(1e-6, (times[-1].as_py() - times[0].as_py()) / 1_000_000)
+    return max(1e-6, float(times[-1].as_py() - times[0].as_py()) / 1_000_000)
 
 
 def joined(asked: NexmarkQuery, events: dict[str, pa.Table], turns: Iterable[tuple[str, pa.RecordBatch]]) -> pa.Table:
@@ -77,10 +77,15 @@ def by_duckdb(name: str, events: dict[str, pa.Table]) -> pa.Table:
 
 def finished(name: str, found: pa.Table) -> pa.Table:
     """What the query does after its join, if anything."""
-    return duckdb.sql(AFTERWARDS[name]).to_arrow_table() if name in AFTERWARDS else found
+    if name not in AFTERWARDS:
+        return found
+    with duckdb.connect() as database:
+        return database.register("found", found).sql(AFTERWARDS[name]).to_arrow_table()
 
 
 def same(one: pa.Table, other: pa.Table) -> bool:
     """Equal rows, in whatever order."""
-    counted = duckdb.sql("SELECT * FROM one EXCEPT ALL SELECT * FROM other").to_arrow_table().num_rows
-    return counted == 0 and one.num_rows == other.num_rows
+    with duckdb.connect() as database:
+        database.register("one", one).register("other", other)
+        more = database.sql("SELECT * FROM one EXCEPT ALL SELECT * FROM other").to_arrow_table()
+    return not more.num_rows and bool(one.num_rows == other.num_rows)

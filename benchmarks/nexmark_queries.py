@@ -15,6 +15,7 @@ join: it is done afterwards, the same way for both.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -43,7 +44,7 @@ class NexmarkQuery:
         return dv.join(*streams, on=self.on, select=self.select)
 
 
-def _given(table: pa.Table, pushed: bool) -> dict[str, object]:
+def _given(table: pa.Table, pushed: bool) -> dict[str, Any]:
     return {"schema": table.schema} if pushed else {"data": table}
 
 

@@ -83,7 +83,7 @@ def test_ratios_are_of_those_that_ran() -> None:
 def test_the_page_is_written_from_the_recorded_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert peers_page.PAGE.read_text() == peers_page.with_part(peers_page.PAGE.read_text())
     cell: dict[str, Any] = {"rows": 5, "rows_per_s": 12_345, "sum": [1, 1]}
-    found = {task: {"results": 9, "peers": dict.fromkeys(PEERS, cell)} for task in TASKS}
+    found: dict[str, Any] = {task: {"results": 9, "peers": dict.fromkeys(PEERS, cell)} for task in TASKS}
     found["band"]["peers"] = {**found["band"]["peers"], "pathway": {"rows": 5, "why": "refused: no band"}}
     fields = {"workloads": found, "peer_versions": {"apache-flink": "2", "pathway": "0"}}
     for name, path in {"KEPT": "peers.json", "PAGE": "page.md", "PICTURE": "docs/peers.svg"}.items():
