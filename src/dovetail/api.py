@@ -275,6 +275,12 @@ class Query:
         report = plan_report(choose_plan(self.model, known, weights), known, weights)
         return report | {"splits": split_operator(self.model, known, weights)[1]}
 
+    def _repr_html_(self) -> str:
+        """How notebooks show it: as its plan."""
+        from dovetail.plan.display import plan_html
+
+        return plan_html(self.plan_report())
+
     def spark(self, session: "SparkSession | None" = None) -> "DataFrame":
         """A DataFrame: streaming if any input streams, static otherwise; ``result_time`` first."""
         from dovetail.runtime.spark.pipeline import spark_join

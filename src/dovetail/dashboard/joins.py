@@ -98,8 +98,6 @@ class Join:
         values |= {name: metrics.whole[name] for name in ("held", "completeness", "throttle") if name in metrics.whole}
         if self.results_rate is not None:
             values["results"] = self.results_rate
-            values["rows"] = sum(self.rates.values())
-        values["bytes"] = sum(each.get("bytes", 0.0) for each in metrics.windows.values())
         values |= {f"rate {name}": rate for name, rate in self.rates.items()}
         values |= {f"lag {name}": lag for name, lag in lags(metrics).items()}
         values |= {f"bytes {name}": own["bytes"] for name, own in metrics.windows.items() if "bytes" in own}

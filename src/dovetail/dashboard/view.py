@@ -3,8 +3,8 @@
     joins(...)   a line per join for the list
     join(...)    everything about one: numbers, lines to draw, streams (the busiest first), windows, plans, results
 
-A join with a thousand streams is drawn by its busiest few and the sum of the rest; the table has as many rows as
-were asked for, of the streams whose name has the text in it.
+A join with a thousand streams is drawn by its busiest few; the table has as many rows as were asked for, of the
+streams whose name has the text in it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,6 +72,8 @@ def _measured(join: Join, metrics: Metrics, rows: int, text: str) -> dict[str, A
     return {
         "results": metrics.whole.get("results"),
         "late_results": metrics.whole.get("late_results", 0),
+        "rows_per_s": sum(join.rates.values()) if join.rates else None,
+        "lag_s": max(lags(metrics).values(), default=0.0),
         "late": _sum(metrics, "late"),
         "dropped": _sum(metrics, "null_time") + _sum(metrics, "dropped"),
         "held": metrics.whole.get("held", 0),
@@ -144,18 +146,14 @@ def _drawn(join: Join, metrics: Metrics) -> dict[str, Any]:
     queries = sorted(metrics.queries)[:DRAWN]
     names = {
         "results": [("results", "results")],
-        "rates": [*((name, f"rate {name}") for name in streams), *([("all", "rows")] if _many(metrics) else [])],
+        "rates": [(name, f"rate {name}") for name in streams],
         "lags": [(name, f"lag {name}") for name in late],
-        "memory": [*((name, f"bytes {name}") for name in windows), *([("all", "bytes")] if _many(metrics) else [])],
+        "memory": [(name, f"bytes {name}") for name in windows],
         "hold": [("held", "held")],
         "completeness": [("completeness", "completeness"), ("throttle", "throttle")],
         "responses": [(name, f"response {name}") for name in queries] or [("batch", "response")],
     }
     return _lines(join, names)
-
-
-def _many(metrics: Metrics) -> bool:
-    return len(metrics.streams) > DRAWN
 
 
 def _lines(join: Join, names: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, Any]:

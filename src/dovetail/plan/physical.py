@@ -148,3 +148,12 @@ class Plan:
     def columns(self) -> dict[str, tuple[str, ...]]:
         """The columns the engine needs of each stream, its time column first."""
         return {name: storage.columns for name, storage in self.storage.items()}
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it."""
+        from dovetail.plan.assume import assume
+        from dovetail.plan.calibrate import load_weights
+        from dovetail.plan.display import plan_html
+        from dovetail.plan.report import plan_report
+
+        return plan_html(plan_report(self, assume(self.query), load_weights(), by_rule=True))

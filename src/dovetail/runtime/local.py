@@ -107,6 +107,12 @@ class Run:
         """The same in words."""
         return explain(self.plan_report())
 
+    def _repr_html_(self) -> str:
+        """How notebooks show it: what it has done so far, and the plans it runs with now."""
+        from dovetail.runtime.reporting import run_display
+
+        return run_display(self)
+
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``query.local(snapshot=...)``."""
         self._whole("snapshot")

@@ -12,13 +12,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.engine.engine import Engine
 from dovetail.observe.report import report_of
 from dovetail.observe.reporter import Reporter
 from dovetail.observe.sample import sample_rows
+from dovetail.plan.display import plan_html, run_html
 from dovetail.runtime.operators import Operators
-from dovetail.runtime.replanning import measured_report
-from dovetail.runtime.tree import EngineTree
+from dovetail.runtime.plans import plans_of
 
 PLAN_EVERY = 10
 
@@ -77,15 +76,6 @@ class Reporting:
         return values
 
 
-def plans_of(engine: Any) -> list[dict[str, Any]]:
-    """The plan of every operator with what was measured; ``gives`` names its results as a stream of another."""
-    if isinstance(engine, EngineTree):
-        return [{"gives": gives, **_plan(each)} for gives, each in engine.operators]
-    if isinstance(engine, Operators):
-        found = engine.engines.items()
-        return [{"queries": [own.name for own in each.subscriptions.places], **_plan(each)} for _, each in found]
-    return [_plan(engine)]
-
-
-def _plan(engine: Engine) -> dict[str, Any]:
-    return measured_report(engine)
+def run_display(run: Any) -> str:
+    """A run as notebooks show it."""
+    return run_html(report_of(run.metrics())) + "".join(plan_html(plan) for plan in plans_of(run._engine))

@@ -6,11 +6,13 @@ import pyarrow as pa
 
 from dovetail.engine.engine import Stopwatch
 from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
+from dovetail.plan.explain import explain
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import Member
 from dovetail.runtime.adapting import WallStopwatch
 from dovetail.runtime.local import Run, tables_of
 from dovetail.runtime.operators import Operators, written_places
+from dovetail.runtime.plans import plans_of
 
 _FINGERPRINT = "shared"
 
@@ -70,6 +72,15 @@ class SharedRun(Run):
         self._groups = groups
         self._schema = groups.schema
         self._streams |= {stream.name: stream for stream in groups.streams}
+
+    def plan_report(self) -> dict[str, Any]:
+        """The plan of each operator as it runs now, with its queries; measured beside predicted."""
+        return {"operators": plans_of(self._engine)}
+
+    def explain(self) -> str:
+        """The same in words."""
+        parts = self.plan_report()["operators"]
+        return "\n\n".join(f"one operator for {', '.join(part['queries'])}\n{explain(part)}" for part in parts)
 
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``shared.local(snapshot=...)``, with these queries or others."""

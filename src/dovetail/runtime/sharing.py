@@ -48,6 +48,12 @@ class SharedQuery:
 
         return explain_shared(self.groups)
 
+    def _repr_html_(self) -> str:
+        """How notebooks show it: as the plan of each operator."""
+        from dovetail.plan.display import folded, title
+
+        return title(f"shared by {', '.join(self.names)}") + folded("the plan in words", self.explain())
+
     def spark(self, session: "SparkSession | None" = None) -> "DataFrame":
         """A DataFrame of all results, ``query`` first: streaming if any input streams, static otherwise.
 

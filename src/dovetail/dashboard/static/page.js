@@ -5,6 +5,7 @@ import { shedding } from "./shedding.js";
 import { bytes, clock, count, element, eventTime, percent, seconds, whole } from "./words.js";
 
 const EVERY_MS = 1000;
+const RECENT = 12;
 const find = (id) => document.getElementById(id);
 const asked = new URLSearchParams(location.search);
 
@@ -12,7 +13,7 @@ const shown = { name: asked.get("join"), rows: 25, minutes: Number(asked.get("mi
 const plots = {
   results: new Plot("Results per second", count),
   rates: new Plot("Rows per second, by stream", count),
-  lags: new Plot("Lag, by stream", seconds, { note: "behind the stream that has come furthest" }),
+  lags: new Plot("Lag, by stream", seconds),
   memory: new Plot("Memory, by window", bytes),
   completeness: new Plot("Completeness and throttle", percent, { full: 1 }),
   hold: new Plot("Hold buffer", count, { note: "results that wait for their order" }),
@@ -38,17 +39,13 @@ function tile(name, value, note, tone = "") {
 
 function showTiles(join) {
   const complete = join.shedding.completeness;
-  const latest = Math.max(0, ...join.streams_shown.rows.map((stream) => stream.lag_s ?? 0));
-  const rows = join.drawn.plots.rates.some((line) => line.name === "all")
-    ? join.drawn.plots.rates.find((line) => line.name === "all").values.at(-1)
-    : join.streams_shown.rows.reduce((sum, stream) => sum + (stream.rate ?? 0), 0);
   find("tiles").replaceChildren(
     tile("results", `${count(join.results_per_s)}/s`, `${whole(join.results)} so far`),
-    tile("rows in", `${count(rows)}/s`, `${join.streams} streams`),
+    tile("rows in", `${count(join.rows_per_s)}/s`, `${join.streams} streams`),
     tile("completeness", typeof complete === "number" ? percent(complete) : "100 %",
       typeof complete === "number" ? missing(join.shedding) : "nothing is shed", complete < 0.95 ? "warn" : ""),
     join.batch.seconds === undefined
-      ? tile("lag", seconds(latest), `frontier ${eventTime(join.frontier)}`)
+      ? tile("lag", seconds(join.lag_s), `frontier ${eventTime(join.frontier)}`)
       : tile("batch", seconds(join.batch.seconds), `frontier ${eventTime(join.frontier)}`),
     tile("memory", bytes(join.bytes + join.held_bytes + join.waiting_bytes),
       join.held ? `${count(join.held)} results held` : "windows and buffers"),
@@ -69,7 +66,7 @@ function table(target, heads, rows) {
 
 function showStreams({ rows, found, all }) {
   find("filter").hidden = all <= 10;
-  find("streams-count").textContent = all > rows.length ? `the ${rows.length} busiest of ${whole(found)}` : "";
+  find("streams-count").textContent = all > rows.length ? `${rows.length} of ${whole(found)}, the busiest first` : "";
   const extra = rows.some((stream) => stream.dropped !== undefined);
   const heads = [["stream", ""], ["rows/s", "n"], ["rows", "n"], ["window", ""], ["stored", "n"], ["memory", "n"], ["frontier", "n"],
     ["lag", "n"], ["late", "n"], ...(extra ? [["dropped", "n"]] : []), ["filtered", "n"], ["waiting", "n"]];
@@ -89,7 +86,7 @@ function showQueries(queries) {
 function showRecent({ columns, rows }) {
   find("recent-card").hidden = rows.length === 0;
   table(find("recent"), [["seen", "n"], ...columns.map((name) => [name, ""])],
-    rows.toReversed().map((row) => [clock(row.at), ...row.cells]));
+    rows.toReversed().slice(0, RECENT).map((row) => [clock(row.at), ...row.cells]));
 }
 
 function showPlan(plans) {
@@ -122,6 +119,12 @@ function showState(join) {
   find("notice").textContent = NOTICES[join.state]?.(join) ?? "";
 }
 
+const noteOf = {
+  rates: (join) => join.streams > 8 ? "the eight busiest" : "",
+  memory: (join) => join.windows.more ? "the eight largest" : "",
+  lags: (join) => `behind the stream that has come furthest${join.streams > 8 ? ", the eight that lag most" : ""}`,
+};
+
 function showPlots(join) {
   const { times, plots: lines } = join.drawn;
   const end = ["running", "quiet", "starting"].includes(join.state) ? join.now : join.at;
@@ -130,7 +133,7 @@ function showPlots(join) {
   for (const [name, plot] of Object.entries(plots)) {
     const limit = name === "memory" && typeof join.shedding.memory_budget === "number" ? join.shedding.memory_budget : null;
     const drawn = name === "hold" && join.order === "none" ? [] : lines[name];
-    plot.show(times, drawn, range, join.restarts, limit);
+    plot.show(times, drawn, range, join.restarts, limit, noteOf[name]?.(join));
   }
   const cards = Object.values(plots).map((plot) => plot.card).filter((card) => !card.hidden);
   cards.forEach((card, at) => card.classList.toggle("alone", at === cards.length - 1 && at % 2 === 0));

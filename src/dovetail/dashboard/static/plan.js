@@ -26,7 +26,7 @@ function operator(plan, given, depth) {
     costs(plan));
   const shown = streams.slice(0, SHOWN).map(([name, stream]) => {
     const below = depth < 20 ? given.get(name) : undefined;
-    return below ? operator(below, given, depth + 1) : streamNode(name, stream, plan.probes?.[name]);
+    return below ? operator(below, given, depth + 1) : streamNode(name, stream, plan.probes?.[name], plan.measured?.per_tuple?.[name], streams.length > 6 ? 3 : SHOWN);
   });
   if (streams.length > SHOWN) shown.push(element("li", {}, element("div", { class: "node quiet" }, `and ${streams.length - SHOWN} more streams`)));
   return element("li", {}, node, element("ul", {}, ...shown));
@@ -54,7 +54,7 @@ function bar(name, value, most, format) {
     element("span", { class: "quiet" }, name));
 }
 
-function streamNode(name, stream, probe) {
+function streamNode(name, stream, probe, spent, most) {
   const facts = [
     stream?.window && `window ${stream.window}`,
     stream?.algorithm && `stored as ${stream.algorithm}`,
@@ -65,12 +65,11 @@ function streamNode(name, stream, probe) {
     element("div", { class: "head" }, element("b", {}, name), element("span", { class: "quiet" }, facts.join(" · "))));
   const steps = Array.isArray(probe?.steps) ? probe.steps : [];
   if (steps.length) {
-    node.append(element("div", { class: "probe" }, "arrives", ...steps.slice(0, SHOWN).map((step) =>
+    node.append(element("div", { class: "probe" }, "arrives", ...steps.slice(0, most).map((step) =>
       element("span", { class: "step" }, "→ ", element("b", {}, step.stream), " ", step.by,
-        typeof step.matches === "number" ? element("span", { class: "quiet" }, ` ${count(step.matches)} matches`) : null)),
-      steps.length > SHOWN ? `… and ${steps.length - SHOWN} more` : null));
+        typeof step.matches === "number" ? element("span", { class: "quiet" }, ` · ${count(step.matches)} matches`) : null)),
+      steps.length > most ? `… and ${steps.length - most} more` : null));
   }
-  const spent = stream?.measured;
-  if (spent) node.append(element("div", { class: "quiet" }, `insert ${seconds(spent.insert_s)}, probe ${seconds(spent.probe_s)}, expiry ${seconds(spent.expiry_s)} per tuple`));
+  if (spent) node.append(element("div", { class: "probe" }, `measured per tuple: insert ${seconds(spent.insert_s)}, probe ${seconds(spent.probe_s)}, expiry ${seconds(spent.expiry_s)}`));
   return element("li", {}, node);
 }

@@ -12,10 +12,11 @@ export class Plot {
   constructor(title, format, { full = null, note = "" } = {}) {
     this.format = format;
     this.full = full;
+    this.note = element("span", { class: "quiet" }, note);
     this.legend = element("div", { class: "legend" });
     this.area = element("div", { class: "area" });
     this.card = element("section", { class: "card plot", hidden: true },
-      element("h2", {}, title, element("span", { class: "quiet" }, note)), this.legend, this.area);
+      element("h2", {}, title, this.note), this.legend, this.area);
     this.key = "";
     this.plot = null;
     new ResizeObserver(() => this.resize()).observe(this.area);
@@ -23,7 +24,8 @@ export class Plot {
   }
 
   // `lines`: name and values of each; `limit`: a level to mark (a budget).
-  show(times, lines, range, restarts, limit = null) {
+  show(times, lines, range, restarts, limit = null, note = null) {
+    if (note !== null && note !== undefined) this.note.textContent = note;
     this.card.hidden = lines.length === 0;
     Object.assign(this, { times, lines, range, restarts, limit });
     if (lines.length) this.draw();
