@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dovetail.engine.admit.door import Door
 from dovetail.engine.admit.gate import Gate
-from dovetail.engine.admit.watermarks import Watermarks
+from dovetail.engine.admit.watermarks import Watermarks, whole_numbers
 from dovetail.engine.buffer.slices import Changes, Section, SliceKey
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.deliver.hold import Hold
@@ -98,11 +98,11 @@ class Persistent:
     def _restore(self, header: Mapping[str, Any]) -> None:
         self._watermarks.restore(header["watermarks"])
         for name, counts in header["doors"].items():
-            self._doors[name].counts = Counter(counts)
-        self._counts = Counter(header["counts"])
-        self._hold.results = header["results"]
-        self._hold.out_of_order = header["out_of_order"]
-        self._latest = header["latest"]
+            self._doors[name].counts = Counter(whole_numbers(counts))
+        self._counts = Counter(whole_numbers(header["counts"]))
+        self._hold.results = int(header["results"])
+        self._hold.out_of_order = int(header["out_of_order"])
+        self._latest = int(header["latest"])
         self._gate.sync = header["sync"]
         decision = Decision.from_json(header["decision"])
         if decision.version and decision != self.decision:

@@ -6,13 +6,14 @@ The digest is checked before anything else is read.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
 
 import pyarrow as pa
 
 from dovetail.engine.buffer.slices import SliceKey
-from dovetail.errors import StateError
+from dovetail.errors import DovetailError, StateError
 
 _MAGIC = b"DOVETAIL\x01"
 _DIGEST = 16
@@ -37,6 +38,24 @@ def unpack_snapshot(data: bytes, fingerprint: str) -> tuple[dict[SliceKey, pa.Re
         raise StateError(f"this snapshot has format {found[0]}; this version of Dovetail reads format {_MAGIC[-1]}")
     if blake2b(data[start:], digest_size=_DIGEST).digest() != data[len(_MAGIC) : start]:
         raise StateError("this snapshot is damaged: its contents do not match their digest. Use an earlier one.")
+    with readable():
+        return _read(data, start, fingerprint)
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """StateError instead of whatever goes wrong inside with contents that no engine wrote."""
+    try:
+        yield
+    except DovetailError:
+        raise
+    except Exception as error:
+        raise StateError(
+            f"this snapshot cannot be read, though it is whole ({type(error).__name__}: {error}). Use an earlier one."
+        ) from error
+
+
+def _read(data: bytes, start: int, fingerprint: str) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
     size = int.from_bytes(data[start : start + 8], "little")
     head = json.loads(data[start + 8 : start + 8 + size])
     if head["query"] != fingerprint:
@@ -47,6 +66,7 @@ def unpack_snapshot(data: bytes, fingerprint: str) -> tuple[dict[SliceKey, pa.Re
     slices, at = {}, start + 8 + size
     for section, number, length in head["slices"]:
         slices[section, number] = batch_from_bytes(data[at : at + length])
+        slices[section, number].validate(full=True)  # nothing is reached through offsets that point elsewhere
         at += length
     return slices, head["header"].encode()
 

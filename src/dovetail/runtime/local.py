@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dovetail.engine.buffer.slices import Changes
 from dovetail.engine.engine import Stopwatch
-from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
+from dovetail.engine.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.errors import DataError, nearest
 from dovetail.model.fingerprint import fingerprint
 from dovetail.model.order import Adaptive
@@ -55,7 +55,8 @@ class Run:
         self._engine: Any = engine_of(plan, stopwatch or WallStopwatch(), block_rows)
         if snapshot is not None:
             slices, header = unpack_snapshot(snapshot, self._fingerprint)
-            self._engine.apply(Changes(slices, [], header))
+            with readable():
+                self._engine.apply(Changes(slices, [], header))
         order = plan.query.order
         if isinstance(order, Adaptive):
             self._adapting = Adapting(self._engine, order.alpha)

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.engine.engine import Stopwatch
-from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
+from dovetail.engine.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.plan.explain import explain
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import Member
@@ -44,12 +44,14 @@ class SharedRun(Run):
     ) -> None:
         if snapshot is not None:
             slices, header = unpack_snapshot(snapshot, _FINGERPRINT)
-            groups = _as_written(groups, written_places(header))
+            with readable():
+                groups = _as_written(groups, written_places(header))
         self._begin(groups.schema, groups.streams)
         self._groups = groups
         self._engine: Any = Operators(groups, stopwatch or WallStopwatch(), block_rows)
         if snapshot is not None:
-            self._engine.restore(slices, header)
+            with readable():
+                self._engine.restore(slices, header)
 
     def add(self, query: Any) -> str:
         """Take in another query; returns the name its results carry.

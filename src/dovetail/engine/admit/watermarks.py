@@ -82,6 +82,11 @@ class Watermarks:
         return {"watermarks": self._value, "heard": self._heard, "spoke": sorted(self._spoke)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self._value = dict(state["watermarks"])
-        self._heard = dict(state["heard"])
+        self._value = whole_numbers({name: state["watermarks"][name] for name in self._value})
+        self._heard = {name: None if (time := state["heard"][name]) is None else int(time) for name in self._heard}
         self._spoke = set(state["spoke"])
+
+
+def whole_numbers(counts: Mapping[str, Any]) -> dict[str, int]:
+    """The same numbers, if that is what they are: a state may have been written by anybody."""
+    return {name: int(value) for name, value in counts.items()}

@@ -58,7 +58,7 @@ def _settings(cores: int) -> dict[str, str]:
 def _errors_to(path: Path) -> Iterator[None]:
     """Processes started inside write their errors to a file for as long as they live."""
     ours = os.dup(2)
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
     os.dup2(file, 2)
     try:
         yield
