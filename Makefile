@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WITH_JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME &&
 
-.PHONY: help demo test test-kafka test-cluster kafka-jars lint types docs-test new-user soak bench bench-peers papers reference requirements clean
+.PHONY: help demo test test-kafka test-cluster kafka-jars lint types docs-test soak bench bench-peers papers reference requirements clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
@@ -40,9 +40,6 @@ kafka-jars: .venv/jars/kafka-broker.stamp .venv/jars/kafka-connector.stamp  ## g
 
 docs-test: .venv/dev.stamp  ## run every code block of the README and docs, the examples and the docstrings
 	@$(WITH_JAVA) $(BIN)/pytest tests/docs
-
-new-user:  ## what a newcomer does, in a fresh clone and environment: install, README, tutorial (about two minutes)
-	@scripts/new_user.sh
 
 bench: .venv/dev.stamp  ## Dovetail beside its peers: lists the benchmarks; NAME=equi runs one and says what changed, OPTIONS=--json
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks $(NAME) $(OPTIONS)

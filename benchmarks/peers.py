@@ -64,15 +64,9 @@ def run(settings: Settings) -> Report:
     equal = all(each["results_equal"] for each in found.values())
     fields: dict[str, Any] = {"rows": rows, "results_equal": equal, "workloads": found}
     fields["results"] = {name: each["results"] for name, each in found.items()}
-    fields["sums"] = {name: _sums(each["peers"]) for name, each in found.items()}
     fields["peer_versions"] = {each.package: each.version for each in (FLINK, PATHWAY)}
     lines = [(peer, *(shown_in(each["peers"][peer]) for each in found.values())) for peer in PEERS]
     return Report("Rows per second, two cores", ("", *TASKS), lines, fields)
-
-
-def _sums(peers: dict[str, Any]) -> dict[str, Any]:
-    """Count and checksum of each: where results differ, this is what is shown."""
-    return {name: cell.get("sum") for name, cell in peers.items()}
 
 
 def compare(task: Task, rows: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
--- Places that are hot and wet within a minute, and readings of a place that lack their humidity.
+-- Places that are hot and wet within a minute, readings of a place that lack their humidity, and sudden heat.
 CREATE STREAM Temperature (
     location STRING,
     value DOUBLE,
@@ -25,3 +25,9 @@ INSERT INTO lonely WITH (format = 'json', path = 'out/lonely', checkpoint = 'out
 SELECT T.location, T.ts
 FROM Temperature T LEFT ANTI JOIN Humidity H ON T.location = H.location
 WINDOW 10 SECONDS;
+
+INSERT INTO sudden WITH (format = 'csv', path = 'out/sudden', checkpoint = 'out/sudden.checkpoint')
+SELECT T.location, T.value AS temperature
+FROM Temperature T, Humidity H
+WHERE T.location = H.location AND T.value > 60
+WINDOW 1 SECOND;

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import dovetail as dv
 from dovetail.testing import Script, assert_same_rows, oracle, ordered, play, play_event
+from dovetail.testing.sliding import aggregated
 from tests.properties.queries import Draw, RandomQuery, queries
 from tests.properties.scripts import one_by_one, recut, scripts
 from tests.properties.test_outer import outer_queries
@@ -91,6 +92,18 @@ def test_kept_late_rows_change_only_what_is_still_to_come(data: st.DataObject) -
     outcome = oracle(query.model, script)
     if outcome.exact:
         assert_same_rows(rows, outcome.rows)
+
+
+@given(st.data())
+def test_kept_late_rows_count_where_the_join_itself_gives_them(data: st.DataObject) -> None:
+    drawn, strict = data.draw(aggregating(most=2))
+    query = strict.replace(late="keep")
+    script = data.draw(scripts(drawn))
+    joined = play(query.replace(aggregation=None).local(), script)
+    rows = play(query.local(), script)
+    event(f"rows: {'some' if rows.num_rows else 'none'}")
+    assert ordered(rows)
+    assert_same_rows(rows, aggregated(query.model, joined))
 
 
 @given(st.data())

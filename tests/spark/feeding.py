@@ -20,7 +20,7 @@ class Folder:
         self.spark, self.path, self.names = spark, path, names
         self._files = 0
         for name in names:
-            (path / name).mkdir()
+            (path / name).mkdir(parents=True)
 
     def feed(self, batches: list[Push]) -> None:
         """Write micro-batches; Spark reads files in the order of their age."""

@@ -8,7 +8,7 @@ the file now; a query that ran by itself goes on so. Only what is new is free to
     third run     near, wide                one join, from the state in pairs.checkpoint
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -34,23 +34,28 @@ class Start:
 
 
 def starts(parts: Iterable[Part], past: Callable[[str], Past]) -> list[Start]:
-    """The parts as their checkpoints allow; ``past`` reads one."""
+    """The parts as their checkpoints allow, those with one state as one; ``past`` reads a checkpoint."""
+    found = [each for part in parts for each in _by_past(part, past)]
     homes: dict[str, list[Routed]] = {}
-    alone: list[Start] = []
-    for part in parts:
-        if part.routes[0].sink.checkpoint is None:
-            alone.append(Start(part, shared=len(part.routes) > 1))
-            continue
-        known = {route.sink.name: _past(route, past) for route in part.routes}
-        free = [route for route in part.routes if not known[route.sink.name].alone]
-        alone += [Start(Part((route,))) for route in part.routes if known[route.sink.name].alone]
-        had = [home for route in free if (home := known[route.sink.name].home)]
-        if len(free) == 1 and not had:
-            alone.append(Start(Part(tuple(free))))
-        for route in free if had or len(free) > 1 else []:
-            home = known[route.sink.name].home or (had or [str(free[0].sink.checkpoint)])[0]
-            homes.setdefault(home, []).append(route)
-    return [*(Start(Part(tuple(routes)), True, home) for home, routes in homes.items()), *alone]
+    for each in found:
+        if each.home:
+            homes.setdefault(each.home, []).extend(each.part.routes)
+    shared = [Start(Part(tuple(routes)), True, home) for home, routes in homes.items()]
+    return [*shared, *(each for each in found if not each.home)]
+
+
+def _by_past(part: Part, past: Callable[[str], Past]) -> Iterator[Start]:
+    """Query by query: alone if it was, else with the state that it had, else with that of the others."""
+    if part.routes[0].sink.checkpoint is None:
+        yield Start(part, shared=len(part.routes) > 1)
+        return
+    known = [(route, _past(route, past)) for route in part.routes]
+    yield from (Start(Part((route,))) for route, found in known if found.alone)
+    free = [(route, found.home) for route, found in known if not found.alone]
+    new = free[0][0].sink.checkpoint if len(free) > 1 else None
+    first = next((home for _, home in free if home), new)
+    for route, home in free:
+        yield Start(Part((route,)), first is not None, home or first)
 
 
 def _past(route: Routed, past: Callable[[str], Past]) -> Past:

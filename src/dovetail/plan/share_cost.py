@@ -67,8 +67,8 @@ def verdict(member: Member, others: Sequence[Member], reading: float = 0.0) -> V
 
 
 def better_alone(members: Sequence[Member], reading: float = 0.0) -> dict[str, Verdict]:
-    """The queries of a group that had better leave it, those with the largest windows asked first."""
-    staying = sorted(members, key=lambda member: sum(_seconds(member).values()), reverse=True)
+    """The queries of a group that had better leave it: asked first are large windows, and of those, of few tuples."""
+    staying = sorted(members, key=lambda each: (-sum(_seconds(each).values()), sum(_own_rates(each).values())))
     leaving: dict[str, Verdict] = {}
     while len(staying) > 1:
         found = verdict(staying[0], staying[1:], reading)

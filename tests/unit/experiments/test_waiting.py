@@ -1,6 +1,7 @@
 """The quick clock of the figures beside the real operator: every result leaves at the same moment."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,13 +30,13 @@ def arrivals(seed: int, seconds: int) -> list[Arrival]:
     ]
 
 
-def played(windows: Sequence[int], schedule: ScheduleName, told: list[Arrival]) -> dict[tuple[str, int, int], float]:
+def played(
+    windows: Sequence[int], schedule: ScheduleName, told: list[Arrival], stored: str
+) -> dict[tuple[str, int, int], float]:
     """When each result left: query, times of A and of B."""
     a, b = (dv.stream(name, time="ts", schema=SCHEMA) for name in "AB")
-    select = "A.ts AS a, B.ts AS b"
-    queries = [
-        dv.join(a, b, on="A.k = B.k", select=select, window=f"{w} s", order="hold").named(str(w)) for w in windows
-    ]
+    options: Any = {"on": "A.k = B.k", "select": "A.ts AS a, B.ts AS b", "order": "hold", "algorithm": stored}
+    queries = [dv.join(a, b, window=f"{w} s", **options).named(str(w)) for w in windows]
 
     def service(worked: Worked) -> float:
         return PER_MATCH * worked.found
@@ -74,11 +75,14 @@ def reckoned(windows: Sequence[int], schedule: ScheduleName, told: list[Arrival]
     return moments
 
 
+@pytest.mark.parametrize("stored", ["hash", "scan"])
 @pytest.mark.parametrize("schedule", ["largest", "smallest", "greedy"])
 @pytest.mark.parametrize("windows", WINDOWS.values(), ids=WINDOWS)
-def test_results_leave_the_real_operator_when_the_clock_says(windows: Sequence[int], schedule: ScheduleName) -> None:
+def test_results_leave_the_real_operator_when_the_clock_says(
+    windows: Sequence[int], schedule: ScheduleName, stored: str
+) -> None:
     told = arrivals(seed=3, seconds=90)
-    real, clock = played(windows, schedule, told), reckoned(windows, schedule, told)
+    real, clock = played(windows, schedule, told, stored), reckoned(windows, schedule, told)
     assert len(real) > 1000
     assert real.keys() == clock.keys()
     assert [real[result] for result in clock] == pytest.approx(list(clock.values()))

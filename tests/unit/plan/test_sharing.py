@@ -10,6 +10,7 @@ import pytest
 import dovetail as dv
 from dovetail.control.schedule import MOST_STAGES, nested_stages, schedule_windows
 from dovetail.plan.group_queries import Groups
+from dovetail.plan.share_cost import READ_ON_SPARK, better_alone
 from dovetail.plan.share_queries import Member, share_plan
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "v": pa.int64(), "s": pa.string()})
@@ -66,6 +67,39 @@ def test_a_tiny_window_beside_endless_matches_runs_alone() -> None:
     big = [query(f"big {at}", f"{at} days") for at in (10, 11, 12)]
     groups = dv.share(query("tiny", "1 ms"), *big).groups
     assert list(groups.verdicts) == ["tiny"]
+
+
+def test_a_very_selective_condition_beside_many_matches_runs_alone_and_explain_says_so() -> None:
+    every = [query(f"every {at}", "1 hour") for at in range(2)]
+    some = query("some", "1 hour", on="A.k = B.k AND A.v > 7")
+    few = query("few", "1 hour", on="A.k = B.k AND A.s = 'x' AND B.s = 'x'")
+    groups = dv.share(*every, some, few).groups
+    assert list(groups.verdicts) == ["few"]
+    assert (
+        "few runs alone: predicted 24 us of work per second, and 145 more in the group"
+        in dv.share(*every, some, few).explain()
+    )
+
+
+def test_a_selective_condition_that_all_have_stays_below_and_parts_nobody() -> None:
+    on = "A.k = B.k AND A.s = 'x' AND B.s = 'x'"
+    groups = dv.share(*(query(f"q{at}", f"{at} hours", on=on) for at in range(1, 9))).groups
+    assert len(groups.plans) == 1
+
+
+def test_a_query_that_joins_a_run_is_put_where_it_costs_less() -> None:
+    run = dv.share(query("near", "1 second"), query("far", "1 minute")).local()
+    run.add(query("rare", "1 day", on="A.k = B.k AND A.s = 'x' AND B.s = 'x'"))
+    run.add(query("more", "30 seconds"))
+    assert [len(engine.shared.members) for engine in run._engine.engines.values()] == [3, 1]
+
+
+def test_reading_everything_once_more_makes_fewer_queries_better_alone() -> None:
+    few = query("few", "1 hour", on="A.k = B.k AND A.s = 'x' AND B.s = 'x'")
+    rare = query("rare", "1 day", on="A.k = B.k AND A.s = 'x' AND B.s = 'x'")
+    every = query("every", "1 hour")
+    assert list(better_alone(members(every, few, rare))) == ["rare", "few"]
+    assert list(better_alone(members(every, few, rare), READ_ON_SPARK)) == ["rare"]
 
 
 def test_conditions_above_the_join_are_named() -> None:

@@ -112,7 +112,11 @@ def _write_once(sink: Sink, checkpoint: str, rows: DataFrame, batch: int) -> Non
     session = rows.sparkSession
     if not _done(session, mark, batch):
         sink.write(rows, batch)
-        session.range(batch, batch + 1).coalesce(1).write.mode("overwrite").parquet(mark)
+        _note(session, mark, batch)
+
+
+def _note(session: Any, mark: str, batch: int) -> None:
+    session.range(batch, batch + 1).coalesce(1).write.mode("overwrite").parquet(mark)
 
 
 def _done(session: Any, mark: str, batch: int) -> bool:
