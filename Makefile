@@ -47,6 +47,10 @@ bench: .venv/dev.stamp  ## Dovetail beside its peers: lists the benchmarks; NAME
 bench-peers: .venv/dev.stamp  ## the same joins on Dovetail, Spark, Flink, Pathway and DuckDB (about an hour; OPTIONS="--rows 40000" is quick)
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks peers --json $(OPTIONS)
 
+.PHONY: load
+load: .venv/dev.stamp  ## the live page watching ten million results in bursts (about three minutes)
+	@$(BIN)/python -m benchmarks page $(OPTIONS)
+
 papers: .venv/dev.stamp  ## run the figures of the papers again and write docs/papers
 	@$(BIN)/python -m experiments --all
 

@@ -21,6 +21,7 @@ NAMES = {
     "peers": "equi, equi3, band and outer on Dovetail, Spark's own join, Flink SQL, Pathway and DuckDB offline",
     "nexmark": "the joins among the Nexmark queries, embedded; results equal to DuckDB's",
     "planner": "the planner's choice against all alternatives, its predictions against measurements, changing streams",
+    "page": "the live page watching 10 million results in bursts: memory, lost reports, how quickly it answers",
     "latency": "the price of a micro-batch, and the time from a row's arrival to its result",
 }
 
