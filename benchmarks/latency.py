@@ -25,7 +25,7 @@ from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline, frame_of
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import Measured, account, measure, session_for
+from benchmarks.spark_runs import WARM_S, Measured, account, measure, session_for
 from benchmarks.workloads import Workload, equi
 
 BATCH, EVERY_S, WARM_UP = 20_000, 2.0, 2
@@ -37,8 +37,9 @@ def run(settings: Settings) -> Report:
     batches = settings.choose(30, 6)
     workload = equi(settings.rows or batches * BATCH // 2, "UTC")
     expected = OfflineJoin(workload).sum()
+    warm_s = settings.choose(WARM_S, 0)
     with inputs(workload, BATCH) as folder:
-        prices = {name: measure(pipeline, workload, folder) for name, pipeline in PIPELINES.items()}
+        prices = {name: measure(pipeline, workload, folder, warm_s) for name, pipeline in PIPELINES.items()}
     waits = {name: wait(pipeline, with_arrivals(workload)) for name, pipeline in PIPELINES.items()}
     equal = all(found.sum == expected for found in (*prices.values(), *waits.values()))
     fields: dict[str, Any] = {"rows": workload.rows, "results": expected.rows, "results_equal": equal}
