@@ -47,6 +47,7 @@ from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import row_group
 
 _UNBOUNDED = 1 << 60
+_KEPT = 1 << 17
 
 Rows = Iterator[pa.RecordBatch]
 
@@ -267,10 +268,10 @@ class Engine(Persistent):
         yield from self._exit.rows(results)
 
     def _needed(self, name: str) -> int:
-        """From which id on a window keeps its tuples: held results may name expired ones, up to as many as live."""
+        """From which id on a window keeps its tuples: held results may name some expired ones."""
         window = self._windows[name]
         oldest = self._hold.oldest(name, window.tail)
-        if window.tail - oldest <= len(window):
+        if window.tail - oldest <= max(len(window), _KEPT):
             return min(oldest, window.tail)
         self._hold.write()
         return window.tail

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.kernels import extend, inspect_times, time_order
+from dovetail.engine.combine.kernels import extend
 
 Ids = npt.NDArray[np.int64]
 
@@ -38,13 +38,6 @@ class Partial:
         newest, expiry = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
         extend(parents, ids, self.newest, self.expiry, window.times, window.base, width, newest, expiry)
         return Partial(members, newest, expiry)
-
-    def in_time_order(self) -> "Partial":
-        """The same by their newest time, ties as they are: sorting ids is cheaper than sorting rows."""
-        if len(self) < 2:
-            return self
-        smallest, largest, behind = inspect_times(self.newest)
-        return self.at(time_order(self.newest, smallest, largest)) if behind else self
 
     def where(self, keep: npt.NDArray[np.bool_]) -> "Partial":
         """Those combinations for which ``keep`` is true."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.kernels import inspect_times, time_order
+from dovetail.engine.combine.partial import Ids, Partial
 
 _MOST_PARTS = 64
 
@@ -40,8 +41,7 @@ class Fresh:
     def add(self, results: Partial) -> None:
         """Results just made, in any order."""
         if len(self._parts) >= _MOST_PARTS:
-            merged = _merged([part.results for part in self._parts])
-            self._parts = [_part(merged)]
+            self._parts = [_part(_merged([part.results for part in self._parts]))]
         self._parts.append(_part(results))
 
     def due(self, limit: int) -> Partial | None:
@@ -54,14 +54,14 @@ class Fresh:
                 self._parts.append(part)
             else:
                 leaves = part.results.newest <= limit
-                leaving.append(part.results.at(leaves))
-                self._parts.append(_part(part.results.at(~leaves)))
-        return _merged(leaving).in_time_order() if leaving else None
+                leaving.append(_chosen(part.results, np.flatnonzero(leaves)))
+                self._parts.append(_part(_chosen(part.results, np.flatnonzero(~leaves))))
+        return _in_order(leaving) if leaving else None
 
     def all(self) -> Partial | None:
         """All of them, in order."""
         parts, self._parts = self._parts, []
-        return _merged([part.results for part in parts]).in_time_order() if parts else None
+        return _in_order([part.results for part in parts]) if parts else None
 
     def oldest(self, stream: str, default: int) -> int:
         """The smallest id of a stream that they name."""
@@ -77,4 +77,16 @@ def _merged(parts: list[Partial]) -> Partial:
         return parts[0]
     members = {name: np.concatenate([part.ids[name] for part in parts]) for name in parts[0].ids}
     newest = np.concatenate([part.newest for part in parts])
-    return Partial(members, newest, np.concatenate([part.expiry for part in parts]))
+    return Partial(members, newest, newest)
+
+
+def _in_order(parts: list[Partial]) -> Partial:
+    merged = _merged(parts)
+    smallest, largest, behind = inspect_times(merged.newest)
+    return _chosen(merged, time_order(merged.newest, smallest, largest)) if behind else merged
+
+
+def _chosen(results: Partial, places: Ids) -> Partial:
+    """Some of them; a complete result's expiry is of no use any more."""
+    newest = results.newest.take(places)
+    return Partial({name: ids.take(places) for name, ids in results.ids.items()}, newest, newest)

@@ -35,7 +35,7 @@ def running_largest(times, start, stop, clock, so_far):
         clock[at] = so_far
 
 
-_DIGIT = 11
+_DIGIT = 12
 
 
 @njit(f"{I8}({I8}, int64, int64)", cache=True, nogil=True)
