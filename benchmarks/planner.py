@@ -24,10 +24,12 @@ from dovetail.plan.cost import Weights, cost
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
 from dovetail.plan.report import predicted
-from dovetail.runtime.calibration import Setting, calibrate, measure
+from dovetail.runtime.calibration import Timing, calibrate, fastest, measure
+from dovetail.runtime.workload import Setting
 
 ALGORITHMS: tuple[Algorithm, ...] = ("hash", "scan", "sorted")
 _MOST_PAIRS = 2_000_000  # results of one push; settings above it measure nothing but output
+_MOST_TUPLES = 1_000_000
 _TRY_S, _LONGEST_TRY_S = 0.05, 0.15
 
 
@@ -44,7 +46,12 @@ def grid() -> list[Setting]:
         for streams, (keys, window), block in product((3, 4, 5), ((1000, 1000), (100, 100), (10, 10)), (100, 10_000))
     ]
     many.append(Setting((1000.0, 100.0, 10.0), 100, 1000, 100))
-    return [setting for setting in (*two, *large, *many) if _results(setting) * setting.block <= _MOST_PAIRS]
+    return [setting for setting in (*two, *large, *many) if _bounded(setting)]
+
+
+def _bounded(setting: Setting) -> bool:
+    held = max(setting.rates) * setting.window_s
+    return held <= _MOST_TUPLES and _results(setting) * setting.block <= _MOST_PAIRS
 
 
 def _results(setting: Setting) -> float:
@@ -68,13 +75,12 @@ def try_setting(setting: Setting, weights: Weights, repeats: int) -> dict[str, A
     known = setting.statistics()
     plan = choose_plan(setting.query(), known, weights)
     plans = {_name(each): each for each in _alternatives(plan)}
-    seconds = max(_TRY_S / cost(plan, known, weights), 2 * setting.span_s)
-    filling, timed = setting.parts(seconds)
-    timings = {name: [] for name in plans}
+    workload = setting.workload(max(_TRY_S / cost(plan, known, weights), 2 * setting.span_s))
+    timings: dict[str, list[Timing]] = {name: [] for name in plans}
     for _ in range(repeats):
         for name, each in plans.items():
-            timings[name].append(measure(each, filling, timed, seconds, _LONGEST_TRY_S))
-    costs = {name: min(timing.cost for timing in some) for name, some in timings.items()}
+            timings[name].append(measure(each, workload, _LONGEST_TRY_S))
+    costs = {name: fastest(some, workload) for name, some in timings.items()}
     outputs = [timing.output_rate for some in timings.values() for timing in some if timing.whole]
     return {
         "setting": setting,

@@ -14,7 +14,7 @@ from dovetail.engine.engine import Engine
 from dovetail.plan.choose_plan import Planner, choose_plan, decision_of
 from dovetail.plan.cost import Weights
 from dovetail.plan.plan_query import plan_query
-from dovetail.runtime.calibration import SECOND, Pushes, Setting
+from dovetail.runtime.workload import SECOND, Pushes, Setting
 
 CHANGES = {
     "rates swap": (Setting((20_000.0, 20.0), 1000, 20_000, 5000), Setting((20.0, 20_000.0), 1000, 20, 5000)),
@@ -51,7 +51,7 @@ def _adaptive(query: Any, weights: Weights) -> Engine:
     def consider() -> None:
         plan = control.decide(engine.plan, engine.observed.statistics())
         if plan is not None:
-            engine.replan(replace(decision_of(plan), version=engine.decision.version + 1))
+            engine.replan(decision_of(plan, engine.decision.version + 1))
 
     engine.between_blocks = consider
     return engine

@@ -106,6 +106,7 @@ def join(
     algorithm: str | Mapping[str, str] = "auto",
     plan: "str | Tree" = "auto",
     partitions: int | None = None,
+    invalidation: str = "auto",
 ) -> "Query":
     """A query over two or more streams; mistakes in it are found here.
 
@@ -126,7 +127,8 @@ def join(
     check_tied(on, [each.name for each in windowed], condition.predicates)
     chosen = bind_list(select, windowed[:1] if how in ("semi", "anti") else windowed, _functions)
     bound = Statement(windowed, condition, chosen.outputs, check_how(how, windowed), chosen.aggregation)
-    return _query(bound, order=order, late=late, budget=budget, algorithm=algorithm, plan=plan, partitions=partitions)
+    chosen_by_hand: dict[str, Any] = {"algorithm": algorithm, "plan": plan, "invalidation": invalidation}
+    return _query(bound, order=order, late=late, budget=budget, partitions=partitions, **chosen_by_hand)
 
 
 def sql(text: str, *streams: Stream, **options: Any) -> "Query":
@@ -159,6 +161,7 @@ def _query(
     algorithm: str | Mapping[str, str] = "auto",
     plan: "str | Tree" = "auto",
     partitions: int | None = None,
+    invalidation: str = "auto",
 ) -> "Query":
     query = JoinQuery(
         streams=bound.streams,
@@ -173,6 +176,7 @@ def _query(
         plan=as_plan(plan, [each.name for each in bound.streams]),
         partitions=check_partitions(partitions),
         aggregation=bound.aggregation,
+        invalidation=check_choice("invalidation", invalidation, ("auto", "active", "lazy")),
     )
     return Query(query)
 

@@ -102,7 +102,7 @@ class Engine(Persistent):
         # whether anything comes out later than it is found: held for its order, or as an unmatched row
         self._gives_later = query.order != "none" or query.how != "inner" or query.aggregation is not None
         self._latest = BEFORE_ALL
-        self.observed = Observed(self._windows)
+        self.observed = Observed(self._windows, query.streams)
         self.decision = decision_of(plan)
         self._decided: Decision | None = None
         self.between_blocks: Callable[[], None] | None = None
@@ -186,10 +186,10 @@ class Engine(Persistent):
             for name, block, pending in interleave(blocks, self._block_rows):
                 yield from self._timed(name, block)
                 if pending:
-                    yield from self._settle(pending)
+                    yield from self._settle(pending, name)
                 self._observe()
                 self._take_up(blocks)
-        yield from self._settle({})
+        yield from self._settle({}, next(iter(blocks)) if len(blocks) == 1 else None)
         self._take_up({})
 
     def _observe(self) -> None:
@@ -286,8 +286,11 @@ class Engine(Persistent):
         self._counts["late_results"] += len(results) - len(kept)
         return kept
 
-    def _settle(self, pending: Mapping[str, int]) -> Rows:
-        """Give out and forget what no tuple still to come can reach; ``pending``: the next tuple of this batch."""
+    def _settle(self, pending: Mapping[str, int], joined: str | None = None) -> Rows:
+        """Give out and forget what no tuple still to come can reach; ``pending``: the next tuple of this batch.
+
+        A lazy window is left as it is when a block of its own stream has just been ``joined``.
+        """
         marks, gate = self._watermarks, self._gate
         reach = {name: min(marks[name], pending.get(name, AFTER_ALL), gate.earliest(name)) for name in self._windows}
         limit, second = sorted(reach.values())[:2]
@@ -296,7 +299,8 @@ class Engine(Persistent):
             if len(window):
                 if self._gives_later:
                     yield from self._leave(name, others, limit)
-                self._forget(name, others)
+                if name != joined or not self.plan.storage[name].lazy:
+                    self._forget(name, others)
         if self._gives_later:
             yield from self._hold.release(limit)
 

@@ -1,16 +1,16 @@
 """What an engine sees of its streams: a few additions per block, read now and then, and soon forgotten.
 
-    a block is stored       tuples, distinct keys (a sketch per key), time spent
-    a step of its probe     combinations that came, pairs they could form, candidates, matches
+    a block is stored       distinct keys (a sketch per key), time spent
+    it has been joined      tuples, time spent, how far the other streams are ahead
+    a step of its probe     combinations that came, matches
     its results             how many
 
 A reading is due when the slowest stream has come a second further (or the fastest three times that), so
 that rates are seen at the same point of the streams' taking turns; or after many tuples, but never after a few.
 """
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.watermarks import BEFORE_ALL
@@ -18,7 +18,10 @@ from dovetail.engine.buffer.key_sketch import KeySketch
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.probe import Probe
 from dovetail.model.statistics import Costs, Statistics, StreamStatistics
+from dovetail.model.stream import Stream
+from dovetail.model.window import TimeWindow
 from dovetail.observe.recent import Recent
+from dovetail.plan.in_time import met
 from dovetail.plan.physical import Key, key_text
 
 INTERVAL_US = 1_000_000
@@ -26,21 +29,24 @@ _FAR_BEHIND = 3
 _FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
 
 
-@dataclass
-class _Work:
-    """What one stream has done since the last reading, and the time it has come to."""
+class Seen:
+    """Counters of one stream since the last reading; ``leads``: microseconds, added up over its blocks."""
 
-    tuples: int = 0
-    blocks: int = 0
-    busy: float = 0.0
-    insert: float = 0.0
-    expiry: float = 0.0
-    newest: int = BEFORE_ALL
+    __slots__ = ("blocks", "busy", "expiry", "insert", "latest", "leads", "sketches", "tuples")
 
-    def take(self) -> Iterator[tuple[str, float]]:
+    def __init__(self, others: Iterable[str]) -> None:
+        self.leads = dict.fromkeys(others, 0)
+        self.latest = BEFORE_ALL
+        self.sketches: dict[Key, KeySketch] = {}
+        self.tuples = self.blocks = 0
+        self.busy = self.insert = self.expiry = 0.0
+
+    def take(self, name: str) -> Iterator[tuple[Hashable, float]]:
         """The counters by name; they start again from zero."""
-        yield from (("tuples", self.tuples), ("blocks", self.blocks), ("busy", self.busy))
-        yield from (("insert", self.insert), ("expiry", self.expiry))
+        yield from ((("tuples", name), self.tuples), (("blocks", name), self.blocks), (("busy", name), self.busy))
+        yield from ((("insert", name), self.insert), (("expiry", name), self.expiry))
+        yield from ((("lead", name, other), lead / 1e6) for other, lead in self.leads.items())
+        self.leads = dict.fromkeys(self.leads, 0)
         self.tuples = self.blocks = 0
         self.busy = self.insert = self.expiry = 0.0
 
@@ -48,38 +54,42 @@ class _Work:
 class Observed:
     """Running statistics of one engine."""
 
-    def __init__(self, windows: Mapping[str, Window]) -> None:
+    def __init__(self, windows: Mapping[str, Window], streams: Sequence[Stream]) -> None:
         self._windows = windows
+        self._widths_s = {s.name: s.window.length_us / 1e6 for s in streams if isinstance(s.window, TimeWindow)}
         self._sums = Recent()
-        self._work = {name: _Work() for name in windows}
-        self._results = 0
-        self._clock = BEFORE_ALL
-        self._since = 0
-        self._sketches: dict[str, dict[Key, KeySketch]] = {name: {} for name in windows}
+        self._seen = {name: Seen(other for other in windows if other != name) for name in windows}
+        self._clock = self._latest = BEFORE_ALL
+        self._since = self._results = 0
 
     def stored(self, name: str, block: Block, first: int, spent_s: float) -> None:
         """A block has been stored under ids from ``first`` on."""
+        seen = self._seen[name]
+        seen.insert += spent_s
         for attribute, codes in block.attributes.items():
             if isinstance(attribute, Key):
-                self._sketch(name, attribute).note(codes, first)
-        self._work[name].insert += spent_s
-
-    def _sketch(self, name: str, key: Key) -> KeySketch:
-        sketch = self._sketches[name].get(key)
-        if sketch is None:
-            sketch = self._sketches[name][key] = KeySketch()
-        return sketch
+                sketch = seen.sketches.get(attribute)
+                if sketch is None:
+                    sketch = seen.sketches[attribute] = KeySketch()
+                sketch.note(codes, first)
 
     def joined(self, name: str, block: Block, spent_s: float) -> None:
         """It has probed, and its results have left; ``spent_s`` is the time for all of that."""
-        work = self._work[name]
-        work.tuples += len(block)
-        work.blocks += 1
-        work.busy += spent_s
-        work.newest = max(work.newest, int(block.times[-1]))
-        self._since += len(block)
-        if self._clock == BEFORE_ALL:
-            self._clock = int(block.times[0])
+        seen, last, count = self._seen[name], int(block.times[-1]), len(block)
+        seen.tuples += count
+        seen.blocks += 1
+        seen.busy += spent_s
+        self._since += count
+        for other in seen.leads:
+            ahead = self._seen[other].latest
+            if ahead > BEFORE_ALL:
+                seen.leads[other] += ahead - last
+        if last > seen.latest:
+            seen.latest = last
+            if last > self._latest:
+                if self._latest == BEFORE_ALL:
+                    self._clock = int(block.times[0])
+                self._latest = last
 
     def made(self, results: int) -> None:
         """So many results were made."""
@@ -87,29 +97,41 @@ class Observed:
 
     def expired(self, name: str, spent_s: float) -> None:
         """A window forgot what it may."""
-        self._work[name].expiry += spent_s
+        self._seen[name].expiry += spent_s
 
     @property
     def due(self) -> bool:
         """Whether enough has happened since the last reading."""
         if self._since < _FEW_TUPLES:
             return False
-        return self._now() - self._clock >= (INTERVAL_US if self._since < _MANY_TUPLES else 1)
+        least = INTERVAL_US if self._since < _MANY_TUPLES else 1
+        return self._latest - self._clock >= least and self._now() - self._clock >= least
 
     def _now(self) -> int:
-        spoken = [work.newest for work in self._work.values() if work.newest > BEFORE_ALL]
-        return max(min(spoken), max(spoken) - _FAR_BEHIND * INTERVAL_US)
+        spoken = [seen.latest for seen in self._seen.values() if seen.latest > BEFORE_ALL]
+        return max(min(spoken), self._latest - _FAR_BEHIND * INTERVAL_US)
 
     def read(self, probes: Iterable[Probe]) -> None:
         """Take what the counters have gathered, when it is due."""
-        now, fresh = self._now(), Counter[Hashable]({"results": self._results})
-        for name, work in self._work.items():
-            fresh.update({(part, name): amount for part, amount in work.take()})
-        for probe in probes:
-            for tie, tally in probe.tallies:
-                fresh.update({(part, tie): amount for part, amount in tally.take()})
+        now = self._now()
+        fresh: dict[Hashable, float] = {"results": self._results}
+        for name, seen in self._seen.items():
+            fresh.update(seen.take(name))
         self._sums.add((now - self._clock) / 1e6, fresh)
         self._clock, self._since, self._results = now, 0, 0
+        self._sums.also(self._steps(probes))
+
+    def _steps(self, probes: Iterable[Probe]) -> dict[Hashable, float]:
+        """What the steps of all probes did, and how many pairs they could have formed with what was in time."""
+        known, steps = Statistics(self._streams(), leads=self._leads()), defaultdict[Hashable, float](float)
+        for probe in probes:
+            for bound, (tie, tally) in enumerate(probe.tallies, start=1):
+                came, matched = tally.take()
+                if came:
+                    steps["came", tie] += came
+                    steps["matched", tie] += matched
+                    steps["pairs", tie] += came * met(known, probe.arriving, tie[1], bound).in_time
+        return steps
 
     @property
     def ready(self) -> bool:
@@ -118,26 +140,44 @@ class Observed:
 
     def statistics(self) -> Statistics:
         """What is known now; streams that sent nothing yet have a rate of zero."""
-        sums, seconds = self._sums, max(self._sums.seconds, 1e-6)
-        tie_sums = [name[1] for name in sums if isinstance(name, tuple) and name[0] == "pairs" and sums[name] > 0]
+        sums = self._sums
+        ties = [name[1] for name in sums if isinstance(name, tuple) and name[0] == "pairs" and sums[name] > 0]
         return Statistics(
-            {name: self._stream(name, seconds) for name in self._windows},
-            {key: sketch.estimate(self._windows[name].tail) for name, key, sketch in self._all_sketches()},
-            {tie: (sums["matched", tie] + 0.5) / (sums["pairs", tie] + 1) for tie in tie_sums},
-            {tie: sums["matched", tie] / max(sums["came", tie], 1e-9) for tie in tie_sums},
-            sums["results"] / seconds,
+            self._streams(),
+            dict(self._keys()),
+            {tie: (sums["matched", tie] + 0.5) / (sums["pairs", tie] + 1) for tie in ties},
+            {tie: sums["matched", tie] / max(sums["came", tie], 1e-9) for tie in ties},
+            self._leads(),
+            sums["results"] / self._seconds,
             {name: self._costs(name) for name in self._windows if sums["busy", name] > 0},
         )
 
-    def _all_sketches(self) -> Iterable[tuple[str, str, KeySketch]]:
-        for name, sketches in self._sketches.items():
-            for key, sketch in sketches.items():
-                yield name, key_text(key), sketch
+    @property
+    def _seconds(self) -> float:
+        return max(self._sums.seconds, 1e-6)
 
-    def _stream(self, name: str, seconds: float) -> StreamStatistics:
-        window, blocks = self._windows[name], self._sums["blocks", name]
-        block = self._sums["tuples", name] / blocks if blocks else 1.0
-        return StreamStatistics(self._sums["tuples", name] / seconds, len(window), max(block, 1.0), window.nbytes)
+    def _keys(self) -> Iterator[tuple[str, float]]:
+        for name, seen in self._seen.items():
+            for key, sketch in seen.sketches.items():
+                yield key_text(key), sketch.estimate(self._windows[name].tail)
+
+    def _streams(self) -> dict[str, StreamStatistics]:
+        return {name: self._stream(name, window) for name, window in self._windows.items()}
+
+    def _stream(self, name: str, window: Window) -> StreamStatistics:
+        tuples, blocks = self._sums["tuples", name], self._sums["blocks", name]
+        block = max(tuples / blocks, 1.0) if blocks else 1.0
+        return StreamStatistics(tuples / self._seconds, len(window), block, window.nbytes, self._widths_s.get(name))
+
+    def _leads(self) -> dict[tuple[str, str], float]:
+        """Of streams that have been heard."""
+        sums = self._sums
+        return {
+            (name, other): sums["lead", name, other] / sums["blocks", name]
+            for name, seen in self._seen.items()
+            for other in seen.leads
+            if sums["blocks", name] and sums["blocks", other]
+        }
 
     def _costs(self, name: str) -> Costs:
         tuples = max(self._sums["tuples", name], 1e-9)

@@ -145,7 +145,7 @@ class SharedEngine(Engine):
         """Whether arrivals have not looked through all windows yet."""
         return bool(self._agenda)
 
-    def _settle(self, pending: Mapping[str, int]) -> Rows:
+    def _settle(self, pending: Mapping[str, int], joined: str | None = None) -> Rows:
         """Suspended arrivals are still to come, as far as windows and held results are concerned."""
         if not self._agenda:
             self._hold.limits = None

@@ -1,4 +1,4 @@
-"""What control may change about a running join between blocks: how windows are stored, in which order they are probed.
+"""What control may change about a running join between blocks: how windows are stored and probed, when they forget.
 
 Results are the same under every decision. It is part of the state, so that a run that goes on elsewhere goes on
 with the same plan.
@@ -17,22 +17,24 @@ from dovetail.model.query import Algorithm
 
 @dataclass(frozen=True)
 class Decision:
-    """A structure per stream and a probe order per arriving stream.
+    """A structure per stream and a probe order per arriving stream; ``lazy`` names windows that forget when probed.
 
     ``version`` counts the decisions of a run; at 0 it is still as planned before anything was known.
     """
 
     algorithms: Mapping[str, Algorithm]
     orders: Mapping[str, tuple[str, ...]]
+    lazy: tuple[str, ...] = ()
     version: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for a header."""
         orders = {name: list(order) for name, order in self.orders.items()}
-        return {"algorithms": dict(self.algorithms), "orders": orders, "version": self.version}
+        algorithms = dict(self.algorithms)
+        return {"algorithms": algorithms, "orders": orders, "lazy": list(self.lazy), "version": self.version}
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> "Decision":
         """Back from plain values."""
         orders = {name: tuple(order) for name, order in values["orders"].items()}
-        return Decision(dict(values["algorithms"]), orders, values["version"])
+        return Decision(dict(values["algorithms"]), orders, tuple(values["lazy"]), values["version"])

@@ -15,6 +15,7 @@ from dovetail.model.stream import Stream
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 Late = Literal["drop", "keep", "divert"]
 Algorithm = Literal["hash", "scan", "sorted"]
+Invalidation = Literal["auto", "active", "lazy"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class JoinQuery:
     plan: Any = "auto"
     partitions: int | None = None
     aggregation: Aggregation | None = None
+    invalidation: Invalidation = "auto"
 
     def stream(self, name: str) -> Stream:
         return next(stream for stream in self.streams if stream.name == name)

@@ -16,12 +16,16 @@ Tie = tuple[frozenset[str], str]  # the streams already bound that a probe start
 
 @dataclass(frozen=True)
 class StreamStatistics:
-    """One stream: tuples per second of event time, tuples in its window, tuples joined at a time."""
+    """One stream: tuples per second of event time, tuples in its window, tuples joined at a time.
+
+    ``window_s`` is the length of its window; None if that counts rows.
+    """
 
     rate: float
     tuples: float
     block: float
     bytes: float | None = None
+    window_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,15 @@ class Statistics:
     """All streams together; ``assumed`` says in words what was neither given nor measured.
 
     ``keys`` holds the distinct values of a key in its window, by the key's text (``"A.k"``). A selectivity is the
-    share of a window's tuples that match a probe; a fan-out is how many do.
+    share of a window's tuples in time that match a probe; a fan-out is how many do. A lead, by arriving and stored
+    stream, is how many seconds the stored one is ahead of the last tuple of an arriving block.
     """
 
     streams: Mapping[str, StreamStatistics]
     keys: Mapping[str, float] = field(default_factory=dict)
     selectivities: Mapping[Tie, float] = field(default_factory=dict)
     fanouts: Mapping[Tie, float] = field(default_factory=dict)
+    leads: Mapping[tuple[str, str], float] = field(default_factory=dict)
     output_rate: float | None = None
     costs: Mapping[str, Costs] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()

@@ -39,5 +39,9 @@ class Recent:
             self._full, self._full_s = self._filling, self._filling_s
             self._filling, self._filling_s = {}, 0.0
         self._filling_s += passed_s
+        self.also(fresh)
+
+    def also(self, fresh: Mapping[Hashable, float]) -> None:
+        """So much more happened in the same time."""
         for name, amount in fresh.items():
             self._filling[name] = self._filling.get(name, 0.0) + amount

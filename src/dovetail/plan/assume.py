@@ -46,7 +46,8 @@ def assume(query: JoinQuery, rates: Given = None, keys: Given = None) -> Statist
 
 def _stream(stream: Stream, rate: float, keys: float) -> StreamStatistics:
     block = min(max(rate * ASSUMED_BLOCK_S, 1.0), _LARGEST_BLOCK)
-    return StreamStatistics(rate, tuples_held(stream, rate, keys), block)
+    width_s = stream.window.length_us / 1e6 if isinstance(stream.window, TimeWindow) else None
+    return StreamStatistics(rate, tuples_held(stream, rate, keys), block, window_s=width_s)
 
 
 def tuples_held(stream: Stream, rate: float, keys: float) -> float:

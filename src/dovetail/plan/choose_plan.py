@@ -10,6 +10,7 @@ from dovetail.model.decision import Decision
 from dovetail.model.query import Algorithm, JoinQuery
 from dovetail.model.statistics import Statistics
 from dovetail.plan.choose_algorithm import asked_algorithm, possible_algorithms
+from dovetail.plan.choose_invalidation import choose_lazy
 from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.cost import Weights, window_work
 from dovetail.plan.join_graph import close_equalities
@@ -33,7 +34,8 @@ class Planner:
         """Probe orders and structures by predicted cost; what the query sets by hand stays."""
         names = self.query.names
         orders = {name: choose_probe_order(name, names, self._predicates, known) for name in names}
-        return self.plan(orders, {name: self._cheapest(orders, name, known) for name in names})
+        algorithms = {name: self._cheapest(orders, name, known) for name in names}
+        return self.plan(orders, algorithms, choose_lazy(self.query, known))
 
     def _cheapest(self, orders: Orders, name: str, known: Statistics) -> Algorithm:
         asked = asked_algorithm(self.query, name)
@@ -53,11 +55,11 @@ class Planner:
         """Every stream stored in the same way, where it can be."""
         return self.plan(orders, {name: algorithm for name, some in self._possible.items() if algorithm in some})
 
-    def plan(self, orders: Orders, algorithms: Mapping[str, Algorithm]) -> Plan:
-        """The plan with these orders and structures."""
-        key = tuple(orders.items()), tuple(algorithms.items())
+    def plan(self, orders: Orders, algorithms: Mapping[str, Algorithm], lazy: tuple[str, ...] = ()) -> Plan:
+        """The plan with these orders and structures, and windows that forget lazily."""
+        key = tuple(orders.items()), tuple(algorithms.items()), lazy
         if key not in self._made:
-            self._made[key] = plan_query(self.query, orders, algorithms)
+            self._made[key] = plan_query(self.query, orders, algorithms, lazy)
         return self._made[key]
 
 
@@ -69,10 +71,11 @@ def choose_plan(query: JoinQuery, known: Statistics, weights: Weights) -> Plan:
 def decision_of(plan: Plan, version: int = 0) -> Decision:
     """What of a plan may change while it runs."""
     orders = {name: tuple(level.stream for level in levels) for name, levels in plan.probes.items()}
-    return Decision({name: storage.algorithm for name, storage in plan.storage.items()}, orders, version=version)
+    lazy = tuple(name for name, storage in plan.storage.items() if storage.lazy)
+    return Decision({name: storage.algorithm for name, storage in plan.storage.items()}, orders, lazy, version)
 
 
 def plan_of(query: JoinQuery, decision: Decision) -> Plan:
     """The plan that a decision stands for; what the query sets by hand counts before it."""
     asked = {name: algorithm for name in query.names if (algorithm := asked_algorithm(query, name))}
-    return plan_query(query, decision.orders, {**decision.algorithms, **asked})
+    return plan_query(query, decision.orders, {**decision.algorithms, **asked}, decision.lazy)

@@ -1,7 +1,7 @@
 """The order in which an arrival probes the other streams (Viglas, Naughton, Burger: MJoin).
 
 Streams tied to what is already bound come first. Among them, once something is known about the streams, the one with
-the smallest expected number of matches: its selectivity times the tuples now in its window. While nothing is known,
+the smallest expected number of matches: its selectivity times the tuples in its window. While nothing is known,
 equality before band before similarity before any other condition; ties in query order.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dovetail.model.predicate import Band, Equality, Predicate, Similarity
 from dovetail.model.statistics import Statistics
 from dovetail.plan.estimate import selectivity
+from dovetail.plan.in_time import met
 from dovetail.plan.join_graph import applicable
 
 _RANK = {Equality: 0, Band: 1, Similarity: 2}
@@ -20,7 +21,16 @@ def choose_probe_order(
     arriving: str, names: Sequence[str], predicates: Sequence[Predicate], known: Statistics | None = None
 ) -> tuple[str, ...]:
     """Names of the other streams in probing order."""
-    return _ordered(arriving, names, lambda bound, name: _step(names, predicates, known, bound, name))
+
+    def step(bound: frozenset[str], name: str) -> tuple[float, ...]:
+        """What makes one stream a better next step than another; the smallest wins."""
+        rank = _tie(predicates, bound, name)
+        if known is None:
+            return (rank, names.index(name))
+        matches = selectivity(known, predicates, bound, name) * met(known, arriving, name, len(bound)).in_time
+        return (rank == _UNTIED, matches, rank, names.index(name))
+
+    return _ordered(arriving, names, step)
 
 
 def _ordered(
@@ -34,17 +44,6 @@ def _ordered(
         order.append(best)
         bound |= {best}
     return tuple(order)
-
-
-def _step(
-    names: Sequence[str], predicates: Sequence[Predicate], known: Statistics | None, bound: frozenset[str], name: str
-) -> tuple[float, ...]:
-    """What makes one stream a better next step than another; the smallest wins."""
-    rank = _tie(predicates, bound, name)
-    if known is None:
-        return (rank, names.index(name))
-    matches = selectivity(known, predicates, bound, name) * known.streams[name].tuples
-    return (rank == _UNTIED, matches, rank, names.index(name))
 
 
 def _tie(predicates: Sequence[Predicate], bound: frozenset[str], name: str) -> int:

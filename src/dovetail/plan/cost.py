@@ -2,16 +2,16 @@
 
 ``work`` counts, ``Weights`` says how many seconds one of each takes (measured once per machine, see ``calibrate``):
 
-    blocks        every block, every step of its probe, every block that has results
+    blocks        every block, every step of its probe, every block that has results, every look for what has left
     tuples        every arrival; into a hash index; sorted into runs and merged with older ones
     hash          a look into the index, and a step along the chain for every stored tuple of that key (bands: cell)
-    scan          two binary searches, and every tuple in range
+    scan          two binary searches, every tuple in time, and every match (which no processor foresees)
     sorted        a binary search per run, and every candidate found
     results       each combination made on the way, each result, each of its columns
 
 Far memory costs more than near: looks and steps into a window larger than the caches count once more as ``far``.
-Expiry is a term of blocks only, because our windows forget by moving a mark; in the paper's model (``plan.kang``)
-every tuple that leaves walks its bucket.
+Expiry is a term of blocks only (``forget``), because our windows forget by moving a mark; in the paper's model
+(``plan.kang``) every tuple that leaves walks its bucket.
 """
 
 from collections import defaultdict
@@ -21,17 +21,19 @@ from math import exp, log2
 
 from dovetail.model.query import Algorithm
 from dovetail.model.statistics import Statistics, StreamStatistics
-from dovetail.plan.estimate import matches_along
+from dovetail.plan.estimate import Step, steps_along
 from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.physical import BandAccess, KeyAccess, Level, Plan, SimilarityAccess
 
 NEAR_TUPLES = 1 << 14
+LINE = 8  # neighbours in memory that come along with a tuple
 STRETCH = 256  # a scan counts matches in stretches of so many tuples, and looks again only where it found some
 
 # Seconds, measured on an ordinary machine of 2024; ``calibrate`` replaces them by this one's.
 TYPICAL: Mapping[str, float] = {
     "block": 74e-6,
-    "block_stream": 15e-6,
+    "block_stream": 13e-6,
+    "forget": 2e-6,
     "level": 43e-6,
     "result_block": 49e-6,
     "tuple": 60e-9,
@@ -50,6 +52,7 @@ TYPICAL: Mapping[str, float] = {
     "scan_probe": 1e-9,
     "scan_tuple": 0.6e-9,
     "scan_again": 1.4e-9,
+    "scan_found": 8e-9,
     "band_tuple": 1.4e-9,
     "sorted_level": 99e-6,
     "sorted_probe": 7e-9,
@@ -60,6 +63,7 @@ TYPICAL: Mapping[str, float] = {
     "all_tuple": 1e-9,
     "check": 100e-9,
     "match": 15e-9,
+    "match_far": 2e-9,
     "result": 4e-9,
     "result_column": 2.6e-9,
 }
@@ -101,17 +105,22 @@ def _sum(terms: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 
 def _window(plan: Plan, name: str, known: Statistics) -> Iterator[tuple[str, float]]:
-    """A stream's tuples entering its window, and all others' probes of it."""
+    """A stream's tuples entering and leaving its window, and all others' probes of it."""
     yield from stored(plan.storage[name].algorithm, known.streams[name])
-    predicates = close_equalities(plan.query.predicates)
+    asks = (other for other in known.streams if other in plan.probes and (other != name or not plan.storage[name].lazy))
+    yield "forget", sum(known.streams[other].rate / known.streams[other].block for other in asks)
     for arriving, levels in plan.probes.items():
         stream = known.streams[arriving]
-        along = [1.0, *matches_along(known, predicates, arriving, [level.stream for level in levels])]
-        for level, before, after in zip(levels, along[:-1], along[1:], strict=True):
+        for level, step in zip(levels, _steps(plan, known, arriving), strict=True):
             if level.stream == name:
-                yield from probed(plan, known, level, before * stream.rate, after * stream.rate)
+                yield from probed(plan, known, level, step, stream.rate)
                 if plan.storage[name].algorithm == "sorted":
-                    yield "sorted_level", stream.rate / stream.block * min(1.0, before * stream.block)
+                    yield "sorted_level", stream.rate / stream.block * min(1.0, step.looks * stream.block)
+
+
+def _steps(plan: Plan, known: Statistics, arriving: str) -> list[Step]:
+    predicates = close_equalities(plan.query.predicates)
+    return steps_along(known, predicates, arriving, [level.stream for level in plan.probes[arriving]])
 
 
 def stored(algorithm: Algorithm, stream: StreamStatistics) -> Iterator[tuple[str, float]]:
@@ -128,63 +137,56 @@ def stored(algorithm: Algorithm, stream: StreamStatistics) -> Iterator[tuple[str
 def _arriving(plan: Plan, known: Statistics, arriving: str) -> Iterator[tuple[str, float]]:
     """What a stream's tuples cost whatever the structures: blocks, steps, matches, results."""
     stream, levels = known.streams[arriving], plan.probes[arriving]
-    predicates = close_equalities(plan.query.predicates)
-    along = [1.0, *matches_along(known, predicates, arriving, [level.stream for level in levels])]
-    blocks = stream.rate / stream.block
+    steps = _steps(plan, known, arriving)
+    blocks, results = stream.rate / stream.block, steps[-1].found
     yield "tuple", stream.rate
     yield "block", blocks
     yield "block_stream", blocks * len(plan.query.names)
-    for level, before, after in zip(levels, along[:-1], along[1:], strict=True):
-        yield "level", blocks * min(1.0, before * stream.block)
-        yield "match", after * stream.rate
-        yield "check", after * stream.rate * len(level.checks)
-    yield "result_block", blocks * min(1.0, along[-1] * stream.block)
-    yield "result", along[-1] * stream.rate
-    yield "result_column", along[-1] * stream.rate * len(plan.query.select)
+    for level, step in zip(levels, steps, strict=True):
+        yield "level", blocks * min(1.0, step.looks * stream.block)
+        yield "match", step.found * stream.rate
+        yield "match_far", step.found * stream.rate * far(known.streams[level.stream].tuples)
+        yield "check", step.found * stream.rate * len(level.checks)
+    yield "result_block", blocks * min(1.0, results * stream.block)
+    yield "result", results * stream.rate
+    yield "result_column", results * stream.rate * len(plan.query.select)
 
 
-def probed(plan: Plan, known: Statistics, level: Level, looks: float, found: float) -> Iterator[tuple[str, float]]:
-    """So many looks per second into one window, which find so many tuples."""
+def probed(plan: Plan, known: Statistics, level: Level, step: Step, rate: float) -> Iterator[tuple[str, float]]:
+    """One step of the probes of a stream with this rate."""
     access, tuples = level.access, known.streams[level.stream].tuples
+    looks, found, in_time = step.looks * rate, step.found * rate, step.met.in_time
     if isinstance(access, SimilarityAccess):
-        yield "similar_pair", looks * tuples
+        yield "similar_pair", looks * in_time
     elif isinstance(access, KeyAccess | BandAccess) and not access.indexed:
         yield "scan_probe", looks * log2(tuples + 2)
-        yield "scan_tuple" if isinstance(access, KeyAccess) else "band_tuple", looks * tuples
-        yield "scan_again", looks * tuples * (1 - exp(-STRETCH * found / max(looks * tuples, 1e-9)))
+        yield "scan_tuple" if isinstance(access, KeyAccess) else "band_tuple", looks * in_time
+        yield "scan_again", looks * in_time * (1 - exp(-STRETCH * step.selectivity))
+        yield "scan_found", found
     elif isinstance(access, BandAccess) and access.cells is not None:
         yield "cell_probe", looks
         yield "cell_probe_far", looks * far(tuples)
         yield "cell_step", 2 * found + looks
     elif isinstance(access, KeyAccess) and plan.storage[level.stream].algorithm == "hash":
-        walked = found * _ahead(known, level.stream) + looks * _strangers(known, level.stream)
+        walked = found + looks * (step.selectivity * step.met.ahead + _strangers(tuples))
         yield "hash_probe", looks
         yield "hash_probe_far", looks * far(tuples)
         yield "hash_step", walked
-        yield "hash_step_far", walked * far(tuples)
+        yield "hash_step_far", walked * far(tuples) * min(1.0, 1 / (LINE * step.selectivity))
     elif isinstance(access, KeyAccess | BandAccess):
         runs = 1 + log2(1 + tuples / known.streams[level.stream].block)
         yield "sorted_probe", looks * runs * log2(2 + tuples / runs)
         yield "sorted_probe_far", looks * far(tuples)
-        walked = found * _ahead(known, level.stream)
+        walked = looks * step.selectivity * step.met.held
         yield "sorted_step", walked
         yield "sorted_step_far", walked * far(tuples)
     else:
-        yield "all_tuple", looks * tuples
+        yield "all_tuple", looks * in_time
 
 
-def _ahead(known: Statistics, name: str) -> float:
-    """How many tuples an index meets for one that fits in time: a block stored ahead of its time is walked through.
-
-    Blocks of two streams take turns, so every other one looks at a block that is half ahead: a quarter on average.
-    """
-    stream = known.streams[name]
-    return 1.0 + stream.block / 4 / max(stream.tuples, 1.0)
-
-
-def _strangers(known: Statistics, name: str) -> float:
+def _strangers(tuples: float) -> float:
     """Tuples of other keys met in a chain: there are about as many buckets as there is room for tuples."""
-    return 0.5 if known.streams[name].tuples >= 1 else 0.0
+    return 0.5 if tuples >= 1 else 0.0
 
 
 def far(tuples: float) -> float:

@@ -1,6 +1,6 @@
 """How many tuples match, from what is known about the streams.
 
-    matches of a probe = selectivity * tuples in the window probed
+    matches of a probe = selectivity * tuples in the window probed that are in time (see ``in_time``)
     results per second = for each arriving stream: its rate * the matches along its probe order, multiplied up
 
 A measured selectivity counts before a reckoned one. An equality is reckoned as one over the larger number of distinct
@@ -9,11 +9,13 @@ each for itself.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from dovetail.model.expression import Expression, streams_of
 from dovetail.model.predicate import Band, Equality, Predicate, Similarity, predicate_streams
 from dovetail.model.statistics import Statistics
+from dovetail.plan.in_time import Met, met
 from dovetail.plan.join_graph import applicable
 
 ASSUMED_KEYS = 1000.0
@@ -55,20 +57,29 @@ def _own_side(equality: Equality, name: str) -> Expression:
     return equality.left if streams_of(equality.left) == {name} else equality.right
 
 
-def matches_along(
-    known: Statistics, predicates: Sequence[Predicate], arriving: str, order: Sequence[str]
-) -> list[float]:
-    """For each step of a probe, how many combinations one arrival has become after it."""
-    bound, combinations, along = frozenset({arriving}), 1.0, []
+@dataclass(frozen=True)
+class Step:
+    """One step of a probe: how many combinations one arrival has become before it and after it, and how."""
+
+    looks: float
+    found: float
+    selectivity: float
+    met: Met
+
+
+def steps_along(known: Statistics, predicates: Sequence[Predicate], arriving: str, order: Sequence[str]) -> list[Step]:
+    """All steps of a probe in this order."""
+    bound, combinations, steps = frozenset({arriving}), 1.0, []
     for name in order:
-        combinations *= selectivity(known, predicates, bound, name) * known.streams[name].tuples
-        along.append(combinations)
-        bound |= {name}
-    return along
+        share, window = selectivity(known, predicates, bound, name), met(known, arriving, name, len(bound))
+        steps.append(Step(combinations, combinations * share * window.in_time, share, window))
+        combinations, bound = steps[-1].found, bound | {name}
+    return steps
 
 
 def output_rate(known: Statistics, predicates: Sequence[Predicate], orders: Mapping[str, Sequence[str]]) -> float:
     """Results per second: ``prod s * prod rate * sum_i prod_(j != i) window_j``, if each pair has one selectivity."""
     return sum(
-        known.streams[name].rate * matches_along(known, predicates, name, order)[-1] for name, order in orders.items()
+        known.streams[name].rate * steps_along(known, predicates, name, order)[-1].found
+        for name, order in orders.items()
     )

@@ -123,7 +123,7 @@ class Storage:
     """What one stream keeps: its algorithm, the columns, and the attributes with those that are indexed.
 
     ``keeps_all``: tuples that can never match are stored as well, because they count in a row window or
-    come out as unmatched rows.
+    come out as unmatched rows. ``lazy``: what has left the window is forgotten when the window is probed.
     """
 
     algorithm: Algorithm
@@ -133,6 +133,7 @@ class Storage:
     sorted: tuple[Key | Number, ...]
     celled: tuple[Cells, ...] = ()
     keeps_all: bool = False
+    lazy: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """From a bound query to a physical plan: storage per stream, a probe per arriving stream."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -10,6 +10,7 @@ from dovetail.model.predicate import Band, Equality, Predicate, Similarity, oper
 from dovetail.model.query import Algorithm, JoinQuery
 from dovetail.model.window import RowWindow
 from dovetail.plan.choose_algorithm import cell_width, choose_algorithm
+from dovetail.plan.choose_invalidation import choose_lazy
 from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.join_graph import applicable, close_equalities
 from dovetail.plan.physical import (
@@ -34,8 +35,9 @@ def plan_query(
     query: JoinQuery,
     orders: Mapping[str, Sequence[str]] | None = None,
     algorithms: Mapping[str, Algorithm] | None = None,
+    lazy: Collection[str] | None = None,
 ) -> Plan:
-    """The plan of one multi-way operator; ``orders`` and ``algorithms`` override what rules alone would choose."""
+    """The plan of one multi-way operator; what is given overrides what rules alone would choose."""
     predicates = close_equalities(query.predicates)
     ruled = {name: choose_algorithm(query, name, predicates) for name in query.names}
     algorithms = ruled | dict(algorithms or {})
@@ -44,7 +46,8 @@ def plan_query(
         name: _levels(name, tuple((orders or {}).get(name, chosen[name])), predicates, algorithms)
         for name in query.names
     }
-    storage = {name: _storage(query, name, algorithms[name], probes) for name in query.names}
+    lazy = choose_lazy(query) if lazy is None else lazy
+    storage = {name: _storage(query, name, algorithms[name], probes, name in lazy) for name in query.names}
     return Plan(query, storage, probes, tuple(_to_verify(query, probes)))
 
 
@@ -113,7 +116,9 @@ def _stream(expression: Expression) -> str:
     return name
 
 
-def _storage(query: JoinQuery, name: str, algorithm: Algorithm, probes: Mapping[str, Sequence[Level]]) -> Storage:
+def _storage(
+    query: JoinQuery, name: str, algorithm: Algorithm, probes: Mapping[str, Sequence[Level]], lazy: bool
+) -> Storage:
     attributes = dict.fromkeys(_attributes(name, probes))
     accesses = [level.access for levels in probes.values() for level in levels if level.stream == name]
     hashed: dict[Key | Group, None] = dict.fromkeys(
@@ -129,9 +134,8 @@ def _storage(query: JoinQuery, name: str, algorithm: Algorithm, probes: Mapping[
         attributes[group] = None
         hashed[group] = None
     keeps_all = name in query.preserved or isinstance(query.stream(name).window, RowWindow)
-    return Storage(
-        algorithm, _columns(query, name), tuple(attributes), tuple(hashed), tuple(ranked), tuple(celled), keeps_all
-    )
+    indexes = tuple(hashed), tuple(ranked), tuple(celled)
+    return Storage(algorithm, _columns(query, name), tuple(attributes), *indexes, keeps_all, lazy)
 
 
 def row_group(query: JoinQuery, name: str) -> Group | None:

@@ -14,7 +14,7 @@ from dovetail.model.window import RowWindow
 from dovetail.plan.choose_algorithm import asked_algorithm
 from dovetail.plan.choose_plan import Planner, decision_of
 from dovetail.plan.cost import Weights, cost
-from dovetail.plan.estimate import matches_along, output_rate
+from dovetail.plan.estimate import output_rate, steps_along
 from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.keep_groups import where_aggregated
 from dovetail.plan.partition_grid import partition_grid
@@ -104,18 +104,18 @@ def _width(type_: pa.DataType) -> int:
 
 def _probe(plan: Plan, name: str, known: Statistics, by_rule: bool) -> dict[str, Any]:
     levels, predicates = plan.probes[name], close_equalities(plan.query.predicates)
-    along = [1.0, *matches_along(known, predicates, name, [level.stream for level in levels])]
+    along = steps_along(known, predicates, name, [level.stream for level in levels])
     steps = [
         {
             "stream": level.stream,
             "by": access_text(level.access),
             "then": [str(check) for check in level.checks],
-            "matches": after / before if before else 0.0,
+            "matches": step.selectivity * step.met.in_time,
         }
-        for level, before, after in zip(levels, along[:-1], along[1:], strict=True)
+        for level, step in zip(levels, along, strict=True)
     ]
     why = "only one" if len(levels) < 2 else "tied first, by kind of tie" if by_rule else "fewest matches first"
-    return {"why": why, "steps": steps, "results": along[-1]}
+    return {"why": why, "steps": steps, "results": along[-1].found}
 
 
 def access_text(access: Access) -> str:

@@ -51,9 +51,10 @@ def _costs(operator: Operator, known: Statistics, weights: Weights) -> tuple[flo
         assert isinstance(window, TimeWindow)
         arriving = sum(known.streams[s].rate / known.streams[s].block for s in below.query.names if s in known.streams)
         block = max(1.0, rate / arriving) if arriving else 1.0
-        streams[name] = StreamStatistics(rate, rate * window.length_us / 2e6, block)
+        lives_s = window.length_us / 2e6
+        streams[name] = StreamStatistics(rate, rate * lives_s, block, window_s=lives_s)
         keys |= {f"{name}.{key}": count for key, count in known.keys.items()}
-    here = replace(known, streams=streams, keys=keys, selectivities={}, fanouts={})
+    here = replace(known, streams=streams, keys=keys, selectivities={}, fanouts={}, leads={})
     tied = tuple(predicate for predicate in operator.query.predicates if not is_in_time(predicate))
     plan = choose_plan(replace(operator.query, predicates=tied), here, weights)
     found = predicted(plan, here, weights)

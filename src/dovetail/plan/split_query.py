@@ -115,6 +115,7 @@ def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: boo
         late=query.late,
         algorithm=query.algorithm if isinstance(query.algorithm, str) else _of_these(query.algorithm, parts),
         partitions=query.partitions,
+        invalidation=query.invalidation,
     )
     return Operator(made if top else _with_expiry(made, below), below)
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from dovetail.control.replan import Replan
 from dovetail.engine.engine import Engine
-from dovetail.model.decision import Decision
 from dovetail.plan.assume import assume
 from dovetail.plan.calibrate import load_weights
 from dovetail.plan.choose_plan import Planner, decision_of
@@ -24,8 +23,7 @@ class Replanning:
         engine = self._engine
         plan = self._control.decide(engine.plan, engine.observed.statistics())
         if plan is not None:
-            decision = decision_of(plan)
-            engine.replan(Decision(decision.algorithms, decision.orders, engine.decision.version + 1))
+            engine.replan(decision_of(plan, engine.decision.version + 1))
 
 
 def measured_report(engine: Engine) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Probe:
     def __init__(
         self, arriving: str, levels: Sequence[Level], windows: Mapping[str, Window], widths: Mapping[str, int]
     ) -> None:
-        self._arriving = arriving
+        self.arriving = arriving
         self._levels = levels
         self._windows = windows
         self._widths = widths
@@ -38,13 +38,13 @@ class Probe:
 
     def results(self, first: int, last: int) -> Iterator[Partial]:
         """Complete results of the stored tuples with ids first..last-1, in pieces."""
-        window = self._windows[self._arriving]
+        window = self._windows[self.arriving]
         ids, times = np.arange(first, last), window.times[first - window.base : last - window.base]
         eligible = window.eligible(ids)
         if eligible is not None:
             ids, times = ids[eligible], times[eligible]
         if len(ids):
-            yield from self._extend(0, Partial({self._arriving: ids}, times, times + self._widths[self._arriving]))
+            yield from self._extend(0, Partial({self.arriving: ids}, times, times + self._widths[self.arriving]))
 
     def _extend(self, depth: int, partial: Partial) -> Iterator[Partial]:
         if depth == len(self._levels):
@@ -53,7 +53,6 @@ class Probe:
         level, tally = self._levels[depth], self.tallies[depth][1]
         window, width = self._windows[level.stream], self._widths[level.stream]
         tally.came += len(partial)
-        tally.pairs += len(partial) * len(window)
         if not len(window):
             return
         for parents, ids in self._steps[depth].pieces(partial):

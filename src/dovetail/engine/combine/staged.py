@@ -56,14 +56,14 @@ class StagedProbe(Probe):
 
     def stage(self, arrivals: Suspended) -> Iterator[Partial]:
         """The results that the arrivals' next stage adds."""
-        window = self._windows[self._arriving]
+        window = self._windows[self.arriving]
         ids = np.arange(arrivals.first, arrivals.last)
         eligible = window.eligible(ids)
         ids = ids if eligible is None else ids[eligible]
         times = window.times[ids - window.base]
         if not len(ids):
             return
-        start = Partial({self._arriving: ids}, times, times + self._widths[self._arriving])
+        start = Partial({self.arriving: ids}, times, times + self._widths[self.arriving])
         with _as_seen(self._windows, arrivals.ends):
             for low, high, least, most in self._ranges(arrivals, times):
                 yield from self._first_step(start, low, high, least, most)
@@ -87,7 +87,7 @@ class StagedProbe(Probe):
 
     def _own(self, stage: Mapping[str, int]) -> int:
         """How far behind a partner the arrivals' own window lets them be; rows are never behind."""
-        return _ALWAYS if isinstance(self._sizes[self._arriving], RowWindow) else stage[self._arriving]
+        return _ALWAYS if isinstance(self._sizes[self.arriving], RowWindow) else stage[self.arriving]
 
     def _rows(self, stage: int, times: Ids, first: str, size: RowWindow) -> Iterator[tuple[Ids, Ids, Ids, Ids]]:
         """The last tuples of the stream before each arrival, counted back; newer ones come first.

@@ -1,9 +1,8 @@
-"""What one step of a probe has done: how many combinations came, what they could have met, what they met.
+"""What one step of a probe has done: how many combinations came, how many tuples they met.
 
-10 arrivals, a window of 200, 30 of the pairs match      came 10, pairs 2000, matched 30
+10 arrivals, each matches 3      came 10, matched 30
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -12,10 +11,10 @@ class Tally:
     """Counters of one step since they were last taken."""
 
     came: int = 0
-    pairs: int = 0
     matched: int = 0
 
-    def take(self) -> Iterator[tuple[str, int]]:
-        """The counters by name; they start again from zero."""
-        yield from (("came", self.came), ("pairs", self.pairs), ("matched", self.matched))
-        self.came = self.pairs = self.matched = 0
+    def take(self) -> tuple[int, int]:
+        """Both counters; they start again from zero."""
+        taken = self.came, self.matched
+        self.came = self.matched = 0
+        return taken
