@@ -1,20 +1,21 @@
 """Is the planner right? Its choice against all alternatives, its predictions against measurements, in one run.
 
 For every setting of the grid (rates, keys, windows, block sizes, numbers of streams) the planner chooses; then its plan
-and the alternatives are run in turns over the same rows and the fastest of a few tries counts. Alternatives of two
-streams are all nine mixes; of more streams the three uniform ones and every change of one stream's structure.
+and the alternatives are run in turns over the same rows. Alternatives of two streams are all nine mixes; of more
+streams the three uniform ones, every change of one stream's structure, and probe orders turned round. All are tried
+once and those that are not far behind several times, until what was chosen is clearly near the best or clearly not.
 """
 
 from collections.abc import Iterator
 from itertools import product
 from math import log
 from statistics import median
+from time import process_time
 from typing import Any
 
 import numpy as np
 
 from benchmarks.limit_threads import limit_arrow
-from benchmarks.planner_change import after_change
 from benchmarks.report import Report
 from benchmarks.settings import Settings
 from dovetail.model.query import Algorithm
@@ -31,6 +32,7 @@ ALGORITHMS: tuple[Algorithm, ...] = ("hash", "scan", "sorted")
 _MOST_PAIRS = 2_000_000  # results of one push; settings above it measure nothing but output
 _MOST_TUPLES = 1_000_000
 _TRY_S, _LONGEST_TRY_S = 0.05, 0.15
+_NEAR, _MOST_TRIES = 1.3, 12
 
 
 def grid() -> list[Setting]:
@@ -45,7 +47,8 @@ def grid() -> list[Setting]:
         Setting((1000.0,) * streams, keys, window, block)
         for streams, (keys, window), block in product((3, 4, 5), ((1000, 1000), (100, 100), (10, 10)), (100, 10_000))
     ]
-    many.append(Setting((1000.0, 100.0, 10.0), 100, 1000, 100))
+    uneven = ((1000.0, 100.0, 10.0), (10.0, 100.0, 1000.0), (1000.0, 100.0, 100.0, 10.0))
+    many += [Setting(rates, 100, 1000 if rates[0] > 10 else 100, block) for rates, block in product(uneven, (10, 100))]
     return [setting for setting in (*two, *large, *many) if _bounded(setting)]
 
 
@@ -62,11 +65,13 @@ def _results(setting: Setting) -> float:
 def run(settings: Settings) -> Report:
     """Calibrate, then try every setting."""
     limit_arrow()
+    started = process_time()
     weights = calibrate()
+    calibration_s = process_time() - started
     chosen = grid()[:: settings.choose(1, 12)]
-    tried = [try_setting(setting, weights, settings.choose(3, 1)) for setting in chosen]
+    tried = [try_setting(setting, weights, settings.choose(4, 1)) for setting in chosen]
     header = ("streams", "rates", "keys", "window", "block", "chosen", "best", "times best", "predicted/measured")
-    fields = _summary(tried) | {"adaptation": after_change(weights, settings.choose(20_000, 4000))}
+    fields = _summary(tried) | {"calibration_s": round(calibration_s, 2)}
     return Report("The planner: its choice against all alternatives", header, [_line(each) for each in tried], fields)
 
 
@@ -74,23 +79,37 @@ def try_setting(setting: Setting, weights: Weights, repeats: int) -> dict[str, A
     """One setting: what was chosen, what everything cost."""
     known = setting.statistics()
     plan = choose_plan(setting.query(), known, weights)
-    plans = {_name(each): each for each in _alternatives(plan)}
+    plans = {_name(each, plan): each for each in _alternatives(plan)}
+    chosen = _name(plan, plan)
     workload = setting.workload(max(_TRY_S / cost(plan, known, weights), 2 * setting.span_s))
-    timings: dict[str, list[Timing]] = {name: [] for name in plans}
-    for _ in range(repeats):
-        for name, each in plans.items():
-            timings[name].append(measure(each, workload, _LONGEST_TRY_S))
-    costs = {name: fastest(some, workload) for name, some in timings.items()}
-    outputs = [timing.output_rate for some in timings.values() for timing in some if timing.whole]
+    timings = {name: [measure(each, workload, _LONGEST_TRY_S)] for name, each in plans.items()}
+    for count in range(_MOST_TRIES if repeats > 1 else 0):
+        costs = {name: fastest(some, workload) for name, some in timings.items()}
+        best = min(costs.values())
+        if count >= repeats and not 1.05 < costs[chosen] / best < _NEAR:
+            break
+        for name in (name for name, spent in costs.items() if spent < _NEAR * best or name == chosen):
+            timings[name].append(measure(plans[name], workload, _LONGEST_TRY_S))
+    made = {name: _results_of(some[0]) for name, some in timings.items()}
     return {
         "setting": setting,
-        "chosen": _name(plan),
-        "costs": costs,
+        "chosen": chosen,
+        "costs": {name: fastest(some, workload) for name, some in timings.items()},
         "predicted": {name: cost(each, known, weights) for name, each in plans.items()},
-        "output": (predicted(plan, known, weights)["output_rate"], timings[_name(plan)][0].output_rate),
-        "equal": len(set(outputs)) <= 1,
+        "output": (predicted(plan, known, weights)["output_rate"], made[chosen] / workload.part_s),
+        "equal": all(_equal(some[0], timings[chosen][0]) for some in timings.values()),
         "kang": _kang_choice(setting, weights) if len(setting.rates) == 2 else None,
     }
+
+
+def _results_of(timing: Timing) -> float:
+    """Results per part."""
+    return sum(timing.results) / len(timing.results)
+
+
+def _equal(one: Timing, other: Timing) -> bool:
+    """Whether two runs gave as many results in every part that both have run."""
+    return all(a == b for a, b in zip(one.results, other.results, strict=False))
 
 
 def _alternatives(plan: Plan) -> Iterator[Plan]:
@@ -101,11 +120,15 @@ def _alternatives(plan: Plan) -> Iterator[Plan]:
     else:
         mixes = [dict.fromkeys(names, algorithm) for algorithm in ALGORITHMS]
         mixes += [{**now.algorithms, name: algorithm} for name in names for algorithm in ALGORITHMS]
-    yield from (plan_query(plan.query, now.orders, mix) for mix in mixes)
+        yield plan_query(
+            plan.query, {name: order[::-1] for name, order in now.orders.items()}, now.algorithms, now.lazy
+        )
+    yield from (plan_query(plan.query, now.orders, mix, now.lazy) for mix in mixes)
 
 
-def _name(plan: Plan) -> str:
-    return "/".join(storage.algorithm for storage in plan.storage.values())
+def _name(plan: Plan, chosen: Plan) -> str:
+    stored = "/".join(storage.algorithm for storage in plan.storage.values())
+    return stored if decision_of(plan).orders == decision_of(chosen).orders else f"{stored}, other orders"
 
 
 def _kang_choice(setting: Setting, weights: Weights) -> str:

@@ -267,17 +267,34 @@ class Query:
         keys: "float | Mapping[str, float] | None" = None,
     ) -> dict[str, Any]:
         """What ``explain`` says, as plain values for programs."""
-        from dovetail.plan.assume import assume
         from dovetail.plan.calibrate import load_weights
-        from dovetail.plan.choose_plan import choose_plan
-        from dovetail.plan.report import plan_report
-        from dovetail.plan.split_operator import split_operator
+        from dovetail.plan.tree_report import query_report
 
-        known, weights, by_rule = assume(self.model, rates, keys), load_weights(), rates is None and keys is None
-        if by_rule:
-            return plan_report(self.plan, known, weights, by_rule)
-        report = plan_report(choose_plan(self.model, known, weights), known, weights)
-        return report | {"splits": split_operator(self.model, known, weights)[1]}
+        return query_report(self.model, load_weights(), rates, keys)
+
+    def planned(
+        self,
+        rates: "float | Mapping[str, float] | None" = None,
+        keys: "float | Mapping[str, float] | None" = None,
+    ) -> "Query":
+        """The same query as the operators that cost least for such streams: one, or several if that is clearly less.
+
+        It is for ``plan="auto"``; one that is set by hand stays. Structures and probe orders follow while it runs.
+
+        >>> import dovetail as dv, pyarrow as pa
+        >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "j": pa.int64()})
+        >>> streams = [dv.stream(name, time="ts", window="1 hour", schema=schema) for name in "ABC"]
+        >>> query = dv.join(*streams, on="A.k = B.k AND A.j = C.j")
+        >>> query.planned(rates=1000, keys={"A.k": 1e9, "B.k": 1e9, "A.j": 10, "C.j": 10}).model.plan
+        (('A', 'B'), 'C')
+        >>> query.planned(rates=1000, keys=1e6).model.plan
+        'auto'
+        """
+        from dovetail.plan.calibrate import load_weights
+        from dovetail.plan.tree_report import chosen_tree
+
+        tree = chosen_tree(self.model, load_weights(), rates, keys) if self.model.plan == "auto" else None
+        return self if tree is None else self.replace(plan=tree)
 
     def _repr_html_(self) -> str:
         """How notebooks show it: as its plan."""

@@ -30,6 +30,7 @@ def join(names: str, on: str, windows: dict[str, Any] | None = None, **options: 
     return dv.join(*streams, on=on, **options)
 
 
+RARE_PAIRS = {"rates": 1000, "keys": {"A.k": 1e9, "B.k": 1e9, "A.j": 10, "C.j": 10}}
 QUERIES = {
     "star": join("ABCD", "A.k = B.k AND A.j = C.j AND A.s = D.s", select="A.x, D.k"),
     "chain": join("ABC", "A.k = B.k AND B.k = C.k", select="A.k"),
@@ -54,19 +55,24 @@ QUERIES = {
 }
 
 
-CROSS = {"cross": join("AB", "TRUE", select="A.k")}
+MORE = {
+    "cross": join("AB", "TRUE", select="A.k"),
+    "rare_pairs": join("ABC", "A.k = B.k AND A.j = C.j", select="A.k"),
+    "binary": join("ABC", "A.k = B.k AND B.k = C.k", select="A.k", plan="binary", invalidation="active"),
+}
 # What is said about the streams of some queries before any data has come.
 GIVEN: dict[str, dict[str, Any]] = {
     "star": {"rates": {"A": 10_000, "B": 10, "C": 100, "D": 100}, "keys": {"A.j": 5, "C": 5, "A.k": 2000, "B.k": 500}},
     "chain": {"rates": {"A": 2, "B": 2, "C": 200}, "keys": 2},
     "band": {"rates": 500},
     "cross": {"rates": {"A": 5, "B": 0}},
+    "rare_pairs": RARE_PAIRS,
+    "binary": {"rates": 10, "keys": 100},
 }
 FORMS = {
     **{name: (query, {}) for name, query in QUERIES.items()},
-    **{
-        f"{name}_given": (QUERIES.get(name) or join("AB", "TRUE", select="A.k"), given) for name, given in GIVEN.items()
-    },
+    **{f"{name}_given": ((QUERIES | MORE)[name], given) for name, given in GIVEN.items()},
+    "binary": (MORE["binary"], {}),
     "chain_short": (QUERIES["chain"], {"costs": False}),
 }
 

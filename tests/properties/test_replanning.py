@@ -18,11 +18,13 @@ from tests.properties.scripts import scripts
 
 
 def decisions(query: dv.Query) -> st.SearchStrategy[Decision]:
-    """Any structures that the predicates allow, and any probe orders at all, tied or not."""
+    """Any structures that the predicates allow, any probe orders at all, tied or not, and windows that forget lazily."""
     names, predicates = query.model.names, close_equalities(query.model.predicates)
     algorithms = {name: st.sampled_from(possible_algorithms(name, predicates)) for name in names}
     orders = {name: st.sampled_from(list(permutations(set(names) - {name}))) for name in names}
-    return st.builds(Decision, st.fixed_dictionaries(algorithms), st.fixed_dictionaries(orders), version=st.just(1))
+    some = st.lists(st.sampled_from(names), unique=True).map(tuple)
+    lazy = some if query.model.how == "inner" else st.just(())
+    return st.builds(Decision, st.fixed_dictionaries(algorithms), st.fixed_dictionaries(orders), lazy, st.just(1))
 
 
 def play_with_changes(run: Run, script: Script, changes: dict[int, Decision]) -> pa.Table:

@@ -20,9 +20,9 @@ import numpy as np
 
 from dovetail.plan.cost import TYPICAL, Weights
 
-_SWEEPS = 3000
-_PULL = 0.002  # how strongly a weight is held to its typical value, against one run's relative error of 1
-_FORMAT = 1
+_SWEEPS = 1000
+_PULL = 0.1  # how strongly a weight is held to its typical value, against one run's relative error of 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def save_weights(weights: Weights) -> Path:
     entries = _entries(path) | {machine_identity(): {"seconds": dict(weights.seconds), "origin": weights.origin}}
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"weights.{os.getpid()}.json")
-    draft.write_text(json.dumps({"format": _FORMAT, "machines": entries}, indent=1))
+    draft.write_text(json.dumps({"format": FORMAT, "machines": entries}, indent=1))
     draft.replace(path)
     load_weights.cache_clear()
     return path
@@ -88,9 +88,15 @@ def save_weights(weights: Weights) -> Path:
 def load_weights() -> Weights:
     """This machine's weights if they were measured, else typical ones."""
     entry = _entries(cache_folder() / "weights.json").get(machine_identity())
-    if not isinstance(entry, dict) or set(entry.get("seconds", ())) != set(TYPICAL):
+    seconds = entry.get("seconds") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(seconds, dict) or not _complete(seconds):
         return Weights()
-    return Weights({term: float(value) for term, value in entry["seconds"].items()}, str(entry["origin"]))
+    return Weights({term: float(value) for term, value in seconds.items()}, str(entry.get("origin")))
+
+
+def _complete(seconds: dict[str, object]) -> bool:
+    """Whether there is a time for every kind of work that the model knows now."""
+    return seconds.keys() == TYPICAL.keys() and all(isinstance(v, int | float) and v > 0 for v in seconds.values())
 
 
 def _entries(path: Path) -> dict[str, object]:
@@ -99,5 +105,5 @@ def _entries(path: Path) -> dict[str, object]:
         kept = json.loads(path.read_text())
     except (OSError, ValueError):
         return {}
-    usable = isinstance(kept, dict) and kept.get("format") == _FORMAT and isinstance(kept.get("machines"), dict)
+    usable = isinstance(kept, dict) and kept.get("format") == FORMAT and isinstance(kept.get("machines"), dict)
     return dict(kept["machines"]) if usable else {}

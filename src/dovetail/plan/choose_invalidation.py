@@ -18,8 +18,8 @@ def choose_lazy(query: JoinQuery, known: Statistics | None = None) -> tuple[str,
     """The streams whose windows forget lazily; while nothing is known, those that the query sets by hand."""
     if query.invalidation == "lazy" and query.how != "inner":
         raise PlanError(
-            f"invalidation='lazy' is for inner joins; with how={query.how!r} rows come out when they leave their window. "
-            "Use 'auto' or 'active'."
+            f"invalidation='lazy' is for inner joins; with how={query.how!r} rows come out when they leave their "
+            "window. Use 'auto' or 'active'."
         )
     if query.invalidation != "auto":
         return query.names if query.invalidation == "lazy" else ()

@@ -5,11 +5,12 @@
     blocks        every block, every step of its probe, every block that has results, every look for what has left
     tuples        every arrival; into a hash index; sorted into runs and merged with older ones
     hash          a look into the index, and a step along the chain for every stored tuple of that key (bands: cell)
-    scan          two binary searches, every tuple in time, and every match (which no processor foresees)
+    scan          two binary searches, every tuple in time, and matches among others (which no processor foresees)
     sorted        a binary search per run, and every candidate found
     results       each combination made on the way, each result, each of its columns
 
-Far memory costs more than near: looks and steps into a window larger than the caches count once more as ``far``.
+Far memory costs more than near: looks and steps into a window larger than the nearest cache count once more as
+``far``, by its doublings, and into one larger than all caches as ``remote``.
 Expiry is a term of blocks only (``forget``), because our windows forget by moving a mark; in the paper's model
 (``plan.kang``) every tuple that leaves walks its bucket.
 """
@@ -25,47 +26,55 @@ from dovetail.plan.estimate import Step, steps_along
 from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.physical import BandAccess, KeyAccess, Level, Plan, SimilarityAccess
 
-NEAR_TUPLES = 1 << 14
+NEAR_TUPLES, REMOTE_TUPLES = 1 << 11, 1 << 17
 LINE = 8  # neighbours in memory that come along with a tuple
 STRETCH = 256  # a scan counts matches in stretches of so many tuples, and looks again only where it found some
 
 # Seconds, measured on an ordinary machine of 2024; ``calibrate`` replaces them by this one's.
 TYPICAL: Mapping[str, float] = {
-    "block": 74e-6,
+    "block": 40e-6,
     "block_stream": 13e-6,
     "forget": 2e-6,
-    "level": 43e-6,
-    "result_block": 49e-6,
-    "tuple": 60e-9,
-    "hash_insert": 5e-9,
-    "hash_insert_far": 2.4e-9,
-    "sorted_block": 90e-6,
-    "sorted_insert": 16e-9,
+    "level": 44e-6,
+    "result_block": 55e-6,
+    "tuple": 15e-9,
+    "hash_insert": 3e-9,
+    "hash_insert_far": 1e-9,
+    "hash_insert_remote": 3e-9,
+    "sorted_block": 55e-6,
+    "sorted_insert": 7e-9,
     "sorted_merge": 3e-9,
-    "hash_probe": 11e-9,
-    "hash_probe_far": 10e-9,
-    "hash_step": 5e-9,
-    "hash_step_far": 6e-9,
+    "hash_probe": 12e-9,
+    "hash_probe_far": 8e-9,
+    "hash_probe_remote": 12e-9,
+    "hash_step": 3.5e-9,
+    "hash_step_far": 1.5e-9,
+    "hash_step_remote": 20e-9,
     "cell_probe": 90e-9,
     "cell_probe_far": 8e-9,
+    "cell_probe_remote": 8e-9,
     "cell_step": 10e-9,
-    "scan_probe": 1e-9,
+    "scan_look": 8e-9,
+    "scan_probe": 4e-9,
     "scan_tuple": 0.6e-9,
     "scan_again": 1.4e-9,
-    "scan_found": 8e-9,
+    "scan_found": 9e-9,
     "band_tuple": 1.4e-9,
-    "sorted_level": 99e-6,
+    "sorted_level": 60e-6,
     "sorted_probe": 7e-9,
     "sorted_probe_far": 2.5e-9,
-    "sorted_step": 15e-9,
-    "sorted_step_far": 1e-9,
+    "sorted_probe_remote": 3e-9,
+    "sorted_step": 2.5e-9,
+    "sorted_step_far": 0.6e-9,
+    "sorted_step_remote": 1.5e-9,
     "similar_pair": 40e-9,
     "all_tuple": 1e-9,
     "check": 100e-9,
-    "match": 15e-9,
-    "match_far": 2e-9,
-    "result": 4e-9,
-    "result_column": 2.6e-9,
+    "match": 18e-9,
+    "match_far": 1.4e-9,
+    "match_remote": 5e-9,
+    "result": 3e-9,
+    "result_column": 2e-9,
 }
 
 
@@ -113,9 +122,7 @@ def _window(plan: Plan, name: str, known: Statistics) -> Iterator[tuple[str, flo
         stream = known.streams[arriving]
         for level, step in zip(levels, _steps(plan, known, arriving), strict=True):
             if level.stream == name:
-                yield from probed(plan, known, level, step, stream.rate)
-                if plan.storage[name].algorithm == "sorted":
-                    yield "sorted_level", stream.rate / stream.block * min(1.0, step.looks * stream.block)
+                yield from probed(plan, known, level, step, stream)
 
 
 def _steps(plan: Plan, known: Statistics, arriving: str) -> list[Step]:
@@ -127,7 +134,7 @@ def stored(algorithm: Algorithm, stream: StreamStatistics) -> Iterator[tuple[str
     """Bringing a stream's tuples into the index of its window."""
     if algorithm == "hash":
         yield "hash_insert", stream.rate
-        yield "hash_insert_far", stream.rate * far(stream.tuples)
+        yield from _away("hash_insert", stream.rate, stream.tuples)
     if algorithm == "sorted":
         yield "sorted_block", stream.rate / stream.block
         yield "sorted_insert", stream.rate * log2(stream.block + 1)
@@ -145,41 +152,46 @@ def _arriving(plan: Plan, known: Statistics, arriving: str) -> Iterator[tuple[st
     for level, step in zip(levels, steps, strict=True):
         yield "level", blocks * min(1.0, step.looks * stream.block)
         yield "match", step.found * stream.rate
-        yield "match_far", step.found * stream.rate * far(known.streams[level.stream].tuples)
+        yield from _away("match", step.found * stream.rate, step.met.held)
         yield "check", step.found * stream.rate * len(level.checks)
     yield "result_block", blocks * min(1.0, results * stream.block)
     yield "result", results * stream.rate
     yield "result_column", results * stream.rate * len(plan.query.select)
 
 
-def probed(plan: Plan, known: Statistics, level: Level, step: Step, rate: float) -> Iterator[tuple[str, float]]:
-    """One step of the probes of a stream with this rate."""
-    access, tuples = level.access, known.streams[level.stream].tuples
-    looks, found, in_time = step.looks * rate, step.found * rate, step.met.in_time
+def probed(
+    plan: Plan, known: Statistics, level: Level, step: Step, stream: StreamStatistics
+) -> Iterator[tuple[str, float]]:
+    """One step of the probes of an arriving stream."""
+    access, tuples = level.access, step.met.held
+    looks, found, in_time = step.looks * stream.rate, step.found * stream.rate, step.met.in_time
+    blocks = stream.rate / stream.block * min(1.0, step.looks * stream.block)
     if isinstance(access, SimilarityAccess):
         yield "similar_pair", looks * in_time
     elif isinstance(access, KeyAccess | BandAccess) and not access.indexed:
-        yield "scan_probe", looks * log2(tuples + 2)
+        yield "scan_probe", looks * log2(tuples + 1)
         yield "scan_tuple" if isinstance(access, KeyAccess) else "band_tuple", looks * in_time
+        yield "scan_look", looks
         yield "scan_again", looks * in_time * (1 - exp(-STRETCH * step.selectivity))
-        yield "scan_found", found
+        yield "scan_found", found * (1 - step.selectivity)
     elif isinstance(access, BandAccess) and access.cells is not None:
         yield "cell_probe", looks
-        yield "cell_probe_far", looks * far(tuples)
+        yield from _away("cell_probe", looks, tuples)
         yield "cell_step", 2 * found + looks
     elif isinstance(access, KeyAccess) and plan.storage[level.stream].algorithm == "hash":
         walked = found + looks * (step.selectivity * step.met.ahead + _strangers(tuples))
         yield "hash_probe", looks
-        yield "hash_probe_far", looks * far(tuples)
         yield "hash_step", walked
-        yield "hash_step_far", walked * far(tuples) * min(1.0, 1 / (LINE * step.selectivity))
+        yield from _away("hash_probe", looks, tuples)
+        yield from _away("hash_step", walked * min(1.0, 1 / (LINE * step.selectivity)), tuples)
     elif isinstance(access, KeyAccess | BandAccess):
         runs = 1 + log2(1 + tuples / known.streams[level.stream].block)
+        yield "sorted_level", blocks
         yield "sorted_probe", looks * runs * log2(2 + tuples / runs)
-        yield "sorted_probe_far", looks * far(tuples)
+        yield from _away("sorted_probe", looks, tuples)
         walked = looks * step.selectivity * step.met.held
         yield "sorted_step", walked
-        yield "sorted_step_far", walked * far(tuples)
+        yield from _away("sorted_step", walked, tuples)
     else:
         yield "all_tuple", looks * in_time
 
@@ -189,6 +201,7 @@ def _strangers(tuples: float) -> float:
     return 0.5 if tuples >= 1 else 0.0
 
 
-def far(tuples: float) -> float:
-    """How much of a window lies outside the caches, in doublings."""
-    return log2(max(1.0, tuples / NEAR_TUPLES))
+def _away(work: str, amount: float, tuples: float) -> Iterator[tuple[str, float]]:
+    """What work in a window of this size costs more than in a small one."""
+    yield f"{work}_far", amount * log2(min(max(1.0, tuples / NEAR_TUPLES), REMOTE_TUPLES / NEAR_TUPLES))
+    yield f"{work}_remote", amount * log2(max(1.0, tuples / REMOTE_TUPLES))

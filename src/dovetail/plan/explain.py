@@ -1,23 +1,31 @@
-"""The plan in words a person can check: streams, probes, what it costs, what was assumed."""
+"""The plan in words a person can check: a tree, its streams and probes, what it costs, what was assumed."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dovetail.plan.draw_plan import draw_plan
 from dovetail.plan.report import ASSUMED_PARTITIONS
 
 Report = Mapping[str, Any]
+_FORGETS = {"active": "what has left after every block", "lazy": "what has left when it is probed"}
 
 
 def explain(report: Report, costs: bool = True) -> str:
     """A report as text; without ``costs`` only what is done, not what it takes."""
-    parts = [_head(report), *_streams(report, costs), *_probes(report, costs), *_aggregates(report)]
+    lines = [_head(report), "plan", *(f"  {line}" for line in draw_plan(report))]
+    for name, operator in report.get("parts", {"": report}).items():
+        lines += [f"operator {name}"] if name else []
+        lines += [*_streams(operator, costs), *_probes(operator, costs), *_aggregates(operator)]
     if costs:
-        parts += [*_costs(report), *_splits(report), *_assumed(report)]
-    return "\n".join([*parts, *_partitioning(report)])
+        lines += [*_costs(report), *_splits(report), *_assumed(report)]
+    for operator in report.get("parts", {"": report}).values():
+        lines += _partitioning(operator)
+    return "\n".join(lines)
 
 
 def _head(report: Report) -> str:
-    operators = "one operator" if report["operators"] == 1 else f"{report['operators']} operators"
+    several = f"{report['operators']} operators ({report.get('plan_why')})"
+    operators = "one operator" if report["operators"] == 1 else several
     count = len(report["streams"])
     return f"{report['how']} join of {count} streams, {operators}, order {report['order']}, late rows {report['late']}"
 
@@ -34,6 +42,7 @@ def _streams(report: Report, costs: bool) -> Iterator[str]:
             yield f"    {number(stream['rate'])} tuples/s, {held}{keys}"
             compared = ", ".join(f"{name} {share(cost)}" for name, cost in stream["costs"].items())
             yield f"    {stream['algorithm']}, {stream['why']}; its window would cost {compared}"
+            yield f"    forgets {_FORGETS[stream['invalidation']]}"
 
 
 def _probes(report: Report, costs: bool) -> Iterator[str]:
@@ -72,7 +81,7 @@ def _splits(report: Report) -> Iterator[str]:
     costs = report.get("splits", {})
     if len(costs) > 1:
         best = min((cost, tree) for tree, cost in costs.items() if tree != "one operator")
-        yield f"  one operator: {share(costs['one operator'])}; several, plan={best[1]}: {share(best[0])}"
+        yield f"  one operator: {share(costs['one operator'])}; several, {best[1]}: {share(best[0])}"
 
 
 def _verdict(predicted: Mapping[str, Any]) -> str:

@@ -38,16 +38,16 @@ def met(known: Statistics, arriving: str, name: str, bound: int = 1) -> Met:
     own, other = known.streams[arriving], known.streams[name]
     if other.window_s is None:
         return Met(other.tuples, 0.0, other.tuples)
-    reach = other.window_s if own.window_s is None else own.window_s
+    width, reach = other.window_s, other.window_s if own.window_s is None else own.window_s
     span = _span(own)
     lead = known.leads.get((arriving, name), -span / 2)
 
     def in_time(x: float) -> float:
-        return max(0.0, other.window_s + (min(reach, x) / bound if x > 0 else x))
+        return max(0.0, width + (min(reach, x) / bound if x > 0 else x))
 
-    fits = _mean(in_time, lead, lead + span, (-other.window_s, 0.0, reach))
+    fits = _mean(in_time, lead, lead + span, (-width, 0.0, reach))
     ahead = _mean(lambda x: max(0.0, x - reach), lead, lead + span, (reach,))
-    held = other.window_s + max(0.0, lead + span)
+    held = width + max(0.0, lead + span)
     return Met(other.rate * fits, other.rate * ahead, other.rate * held)
 
 

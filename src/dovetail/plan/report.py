@@ -33,6 +33,7 @@ def plan_report(plan: Plan, known: Statistics, weights: Weights, by_rule: bool =
         "order": str(query.order),
         "late": query.late,
         "operators": 1,
+        "plan": "multiway",
         "streams": {name: _stream(plan, name, known, weights, by_rule) for name in query.names},
         "probes": {name: _probe(plan, name, known, by_rule) for name in query.names},
         "aggregates": str(query.aggregation) if query.aggregation else None,
@@ -49,7 +50,12 @@ def predicted(plan: Plan, known: Statistics, weights: Weights) -> dict[str, Any]
     now = cost(plan, known, weights)
     orders = {name: [level.stream for level in levels] for name, levels in plan.probes.items()}
     results = output_rate(known, close_equalities(plan.query.predicates), orders)
-    return {"cost": now, "output_rate": results, "keeps_up": now < 1, "headroom": 1 / now if now else None}
+    return headroom(now) | {"output_rate": results}
+
+
+def headroom(cost: float) -> dict[str, Any]:
+    """Whether a cost can be borne."""
+    return {"cost": cost, "keeps_up": cost < 1, "headroom": 1 / cost if cost else None}
 
 
 def _measured(known: Statistics) -> dict[str, Any] | None:
@@ -75,6 +81,7 @@ def _stream(plan: Plan, name: str, known: Statistics, weights: Weights, by_rule:
         "algorithm": storage.algorithm,
         "why": _why(plan, name, by_rule),
         "costs": costs,
+        "invalidation": "lazy" if storage.lazy else "active",
     }
 
 

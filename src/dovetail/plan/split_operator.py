@@ -1,4 +1,4 @@
-"""One operator for all streams, or several: whichever costs less.
+"""One operator for all streams, or several: whichever costs less, and one unless several cost clearly less.
 
 A tree costs what its operators cost, each with its own probes, and every intermediate result is made, moved, stored and
 forgotten like a tuple of any stream. An intermediate result lives half as long as the windows of its members, on
@@ -6,7 +6,7 @@ average: that is what makes the trees' output rates equal to the single operator
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from dovetail.model.query import JoinQuery
@@ -14,18 +14,31 @@ from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.model.window import TimeWindow
 from dovetail.plan.choose_plan import choose_plan
 from dovetail.plan.cost import Weights, cost
+from dovetail.plan.physical import Plan
 from dovetail.plan.report import predicted
 from dovetail.plan.split_query import Operator, Tree, is_in_time, left_deep, split_query, tree_text, why_not_split
 
+ONE = "one operator"
+CLEARLY = 0.8  # several operators are chosen if they cost at most this share of one
+
+
+@dataclass(frozen=True)
+class OperatorPlan:
+    """One operator of a tree: how it runs, and what is known about its streams."""
+
+    plan: Plan
+    known: Statistics
+
 
 def split_operator(query: JoinQuery, known: Statistics, weights: Weights) -> tuple[Tree | None, dict[str, float]]:
-    """The cheapest tree (None: one operator), and what every plan looked at would cost per second, by its text."""
+    """The tree to run (None: one operator), and what every plan looked at would cost per second, by its text."""
     costs: dict[Tree | None, float] = {None: cost(choose_plan(query, known, weights), known, weights)}
     if len(query.streams) > 2 and why_not_split(query) is None:
         for tree in dict.fromkeys(_trees(query.names)):
             costs[tree] = tree_cost(split_query(query, tree), known, weights)
     best = min(costs, key=lambda tree: costs[tree])
-    return best, {tree_text(tree) if tree else "one operator": spent for tree, spent in costs.items()}
+    by_text = {tree_text(tree) if tree else ONE: spent for tree, spent in costs.items()}
+    return best if costs[best] <= CLEARLY * costs[None] else None, by_text
 
 
 def _trees(names: tuple[str, ...]) -> Iterator[Tree]:
@@ -38,24 +51,31 @@ def _trees(names: tuple[str, ...]) -> Iterator[Tree]:
 
 def tree_cost(top: Operator, known: Statistics, weights: Weights) -> float:
     """Seconds per second of all operators of a tree."""
-    return _costs(top, known, weights)[0]
+    return sum(cost(each.plan, each.known, weights) for each in operator_plans(top, known, weights))
 
 
-def _costs(operator: Operator, known: Statistics, weights: Weights) -> tuple[float, float]:
-    """Cost of an operator with all below it, and its output rate."""
-    total, streams, keys = 0.0, dict(known.streams), dict(known.keys)
+def operator_plans(operator: Operator, known: Statistics, weights: Weights) -> list[OperatorPlan]:
+    """How an operator and all below it would run, those below first.
+
+    That members are all inside their windows costs a comparison that is not counted.
+    """
+    plans: list[OperatorPlan] = []
+    streams, keys = {name: known.streams[name] for name in operator.query.names if name in known.streams}, {}
     for name, below in operator.below.items():
-        spent, rate = _costs(below, known, weights)
-        total += spent
-        window = operator.query.stream(name).window
-        assert isinstance(window, TimeWindow)
-        arriving = sum(known.streams[s].rate / known.streams[s].block for s in below.query.names if s in known.streams)
-        block = max(1.0, rate / arriving) if arriving else 1.0
-        lives_s = window.length_us / 2e6
-        streams[name] = StreamStatistics(rate, rate * lives_s, block, window_s=lives_s)
+        plans += operator_plans(below, known, weights)
+        streams[name] = _intermediate(operator, name, plans[-1], weights)
         keys |= {f"{name}.{key}": count for key, count in known.keys.items()}
-    here = replace(known, streams=streams, keys=keys, selectivities={}, fanouts={}, leads={})
+    here = Statistics(streams, {**known.keys, **keys}, assumed=known.assumed)
     tied = tuple(predicate for predicate in operator.query.predicates if not is_in_time(predicate))
     plan = choose_plan(replace(operator.query, predicates=tied), here, weights)
-    found = predicted(plan, here, weights)
-    return total + found["cost"], found["output_rate"]
+    return [*plans, OperatorPlan(plan, here)]
+
+
+def _intermediate(operator: Operator, name: str, below: OperatorPlan, weights: Weights) -> StreamStatistics:
+    """The results of an operator as a stream: as many blocks as came in below."""
+    window = operator.query.stream(name).window
+    assert isinstance(window, TimeWindow)
+    rate, lives_s = predicted(below.plan, below.known, weights)["output_rate"], window.length_us / 2e6
+    arriving = sum(stream.rate / stream.block for stream in below.known.streams.values())
+    block = max(1.0, rate / arriving) if arriving else 1.0
+    return StreamStatistics(rate, rate * lives_s, block, window_s=lives_s)

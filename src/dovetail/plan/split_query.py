@@ -37,6 +37,16 @@ class Operator:
     below: Mapping[str, "Operator"]
 
     @property
+    def tree(self) -> Tree:
+        """The nesting that it stands for."""
+        return tuple(self.below[name].tree if name in self.below else name for name in self.query.names)
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The streams that come in, at any depth."""
+        return leaves(self.tree)
+
+    @property
     def operators(self) -> list["Operator"]:
         """All operators of the tree, those below before those above."""
         return [operator for child in self.below.values() for operator in child.operators] + [self]

@@ -12,7 +12,7 @@ from time import process_time
 
 import pyarrow as pa
 
-from dovetail.engine.engine import Engine
+from dovetail.engine.engine import Engine, Stopwatch
 from dovetail.model.query import Algorithm
 from dovetail.plan.calibrate import Measured, fit
 from dovetail.plan.choose_algorithm import ALGORITHMS
@@ -32,11 +32,11 @@ class Timing:
 
 def measure(plan: Plan, workload: Workload, at_most_s: float = inf) -> Timing:
     """Fill the windows, then time the parts; no more of them once ``at_most_s`` are used up."""
-    engine = _filled(plan, workload.filling)
+    engine = filled(plan, workload.filling)
     seconds: list[float] = []
     results: list[int] = []
     for part in workload.parts:
-        spent, made = _run(engine, part)
+        spent, made = timed(engine, part)
         seconds.append(spent)
         results.append(made)
         if sum(seconds) > at_most_s:
@@ -44,7 +44,7 @@ def measure(plan: Plan, workload: Workload, at_most_s: float = inf) -> Timing:
     return Timing(tuple(seconds), tuple(results))
 
 
-def _run(engine: Engine, part: Pushes) -> tuple[float, int]:
+def timed(engine: Engine, part: Pushes) -> tuple[float, int]:
     """Seconds of the processor's time, so that other processes do not count, and results."""
     started = process_time()
     made = sum(batch.num_rows for name, rows in part for batch in engine.push({name: rows}))
@@ -57,8 +57,9 @@ def fastest(tries: Sequence[Timing], workload: Workload) -> float:
     return sum(min(each.seconds[at] for each in tries) for at in range(parts)) / (parts * workload.part_s)
 
 
-def _filled(plan: Plan, filling: Mapping[str, pa.RecordBatch]) -> Engine:
-    engine = Engine(plan)
+def filled(plan: Plan, filling: Mapping[str, pa.RecordBatch], stopwatch: Stopwatch | None = None) -> Engine:
+    """An engine whose windows hold these rows, which have not met each other."""
+    engine = Engine(plan, stopwatch)
     for name, rows in filling.items():
         if rows.num_rows:
             engine.fill(name, rows)
@@ -75,14 +76,19 @@ def settings() -> Iterator[tuple[Setting, Algorithm, float]]:
         yield replace(two, block=100, window=100), algorithm, 10_000
         yield replace(two, block=100, window=10), algorithm, 10_000
         yield replace(two, block=10_000, window=100, keys=100), algorithm, 40_000
+        yield replace(two, block=10_000, window=10, keys=10), algorithm, 40_000
         yield two, algorithm, 20_000
         yield replace(two, keys=10), algorithm, 3000
         yield replace(two, keys=2, window=100, block=100), algorithm, 5000
         yield replace(two, keys=100_000, window=20_000), algorithm, 2000 if scans else 20_000
         yield replace(two, keys=100_000, window=200_000, block=10_000), algorithm, 200 if scans else 40_000
+        if not scans:
+            yield replace(two, keys=10_000, window=400_000), algorithm, 4000
         yield replace(two, keys=100, window=50_000, block=100), algorithm, 500
+        yield replace(two, keys=2, window=50_000, block=10), algorithm, 40
         yield Setting((1000.0,) * 3, 1000, 1000, 100), algorithm, 10_000
         yield Setting((1000.0,) * 4, 100, 100, 100), algorithm, 5000
+        yield Setting((1000.0,) * 4, 1000, 1000, 10_000), algorithm, 40_000
         yield Setting((1000.0, 10.0), 100, 10_000, 1000), algorithm, 20_000
         yield Setting((10.0, 1000.0), 100, 100, 100), algorithm, 10_000
     for algorithm in ALGORITHMS:

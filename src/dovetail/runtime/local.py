@@ -17,9 +17,8 @@ from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
-from dovetail.runtime.replanning import measured_report
 from dovetail.runtime.rows import as_table
-from dovetail.runtime.tree import engine_of
+from dovetail.runtime.tree import engine_of, running_plan
 
 if TYPE_CHECKING:
     from dovetail.runtime.reporting import Reporting
@@ -102,7 +101,7 @@ class Run:
 
     def plan_report(self) -> dict[str, Any]:
         """The plan it runs with now, and what was measured beside what was predicted, as plain values."""
-        return measured_report(getattr(self._engine, "top", self._engine))
+        return running_plan(self._engine)
 
     def explain(self) -> str:
         """The same in words."""

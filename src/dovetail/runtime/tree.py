@@ -15,10 +15,14 @@ import pyarrow as pa
 from dovetail.engine.buffer.slices import Changes, SliceKey
 from dovetail.engine.engine import Engine, Rows, Stopwatch
 from dovetail.errors import StateError
+from dovetail.model.query import JoinQuery
+from dovetail.plan.calibrate import load_weights
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
-from dovetail.plan.split_query import Operator, asked_tree, split_query
-from dovetail.runtime.replanning import Replanning
+from dovetail.plan.split_operator import OperatorPlan
+from dovetail.plan.split_query import Tree, asked_tree, split_query
+from dovetail.plan.tree_report import BY_HAND, query_report, tree_report
+from dovetail.runtime.replanning import Replanning, measured_report
 
 _PIECE_ROWS = 1 << 16
 
@@ -26,8 +30,11 @@ _PIECE_ROWS = 1 << 16
 class EngineTree:
     """One engine per operator, those below before those above."""
 
-    def __init__(self, top: Operator, stopwatch: Stopwatch | None = None, block_rows: int | None = None) -> None:
-        operators = top.operators
+    def __init__(
+        self, query: JoinQuery, tree: Tree, stopwatch: Stopwatch | None = None, block_rows: int | None = None
+    ) -> None:
+        self._query, self._top = query, split_query(query, tree)
+        operators = self._top.operators
         self._engines = [Engine(plan_query(each.query), stopwatch, block_rows) for each in operators]
         for engine in self._engines:
             Replanning(engine)
@@ -98,6 +105,14 @@ class EngineTree:
     def joined(self) -> dict[str, int]:
         return {name: self._engines[at].joined[name] for name, at in self._streams.items()}
 
+    def plan_report(self) -> dict[str, Any]:
+        """The plan with what each operator has seen; before all have, with assumptions."""
+        if not all(engine.observed.ready for engine in self._engines):
+            return query_report(self._query, load_weights())
+        plans = [OperatorPlan(engine.plan, engine.observed.statistics()) for engine in self._engines]
+        by_rule = not any(engine.decision.version for engine in self._engines)
+        return tree_report(self._top, plans, load_weights(), by_rule) | {"plan_why": BY_HAND}
+
     def metrics(self) -> dict[str, Any]:
         """Counters of the whole, and of each operator."""
         parts = [engine.metrics() for engine in self._engines]
@@ -132,10 +147,15 @@ def engine_of(plan: Plan, stopwatch: Stopwatch | None = None, block_rows: int | 
     """What runs a plan: one engine, or a tree of them (which takes the same calls) if the query asks for one."""
     tree = asked_tree(plan.query)
     if tree is not None:
-        return EngineTree(split_query(plan.query, tree), stopwatch, block_rows)
+        return EngineTree(plan.query, tree, stopwatch, block_rows)
     engine = Engine(plan, stopwatch, block_rows)
     Replanning(engine)
     return engine
+
+
+def running_plan(engine: Any) -> dict[str, Any]:
+    """The report of what ``engine_of`` has made."""
+    return engine.plan_report() if isinstance(engine, EngineTree) else measured_report(engine)
 
 
 def _pieces(rows: Rows, schema: pa.Schema) -> Iterator[pa.Table]:
