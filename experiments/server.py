@@ -57,7 +57,7 @@ class Operators:
         self.engine: Engine | EngineTree = Engine(plan_query(query.model, orders)) if orders else engine_of(query.plan)
         self._parts = self.engine._engines if isinstance(self.engine, EngineTree) else [self.engine]
         for part in self._parts:
-            part.observed = _NeverRead(part._windows)
+            part.observed = _NeverRead(part._windows, part.plan.query.streams)
 
     def push(self, at: float, batch: Batch) -> Piece:
         """Join a batch that was complete at a moment."""

@@ -18,7 +18,7 @@ from tests.properties.scripts import scripts
 
 
 def decisions(query: dv.Query) -> st.SearchStrategy[Decision]:
-    """Any structures that the predicates allow, any probe orders at all, tied or not, and windows that forget lazily."""
+    """Any structures that the predicates allow, any probe orders, tied or not, and windows that forget lazily."""
     names, predicates = query.model.names, close_equalities(query.model.predicates)
     algorithms = {name: st.sampled_from(possible_algorithms(name, predicates)) for name in names}
     orders = {name: st.sampled_from(list(permutations(set(names) - {name}))) for name in names}

@@ -60,12 +60,13 @@ def operator_plans(operator: Operator, known: Statistics, weights: Weights) -> l
     That members are all inside their windows costs a comparison that is not counted.
     """
     plans: list[OperatorPlan] = []
-    streams, keys = {name: known.streams[name] for name in operator.query.names if name in known.streams}, {}
+    streams = {name: known.streams[name] for name in operator.query.names if name in known.streams}
+    keys = dict(known.keys)
     for name, below in operator.below.items():
         plans += operator_plans(below, known, weights)
         streams[name] = _intermediate(operator, name, plans[-1], weights)
         keys |= {f"{name}.{key}": count for key, count in known.keys.items()}
-    here = Statistics(streams, {**known.keys, **keys}, assumed=known.assumed)
+    here = Statistics(streams, keys, assumed=known.assumed)
     tied = tuple(predicate for predicate in operator.query.predicates if not is_in_time(predicate))
     plan = choose_plan(replace(operator.query, predicates=tied), here, weights)
     return [*plans, OperatorPlan(plan, here)]

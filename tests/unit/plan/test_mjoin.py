@@ -1,5 +1,7 @@
 """The multi-way join's formulas, the counts of its table 1, and one operator against several by cost."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -53,7 +55,7 @@ def test_table_1_hashes_and_moves_of_the_tree() -> None:
     assert (hashes, moves) == (185_000, 35_000)
 
 
-def comparisons(orders: dict[str, tuple[str, ...]], turns: dict[str, list[int]]) -> int:
+def comparisons(orders: Mapping[str, tuple[str, ...]], turns: dict[str, list[int]]) -> int:
     """Tuples looked at by all probes of one operator; ``turns``: how many tuples of each stream come in each turn."""
     query = join(["S1", "S2", "S3"], "S1.k = S2.k AND S2.k = S3.k")
     engine = Engine(plan_query(query.model, orders))
