@@ -11,6 +11,7 @@ that rates are seen at the same point of the streams' taking turns; or after man
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.watermarks import BEFORE_ALL
@@ -26,7 +27,7 @@ from dovetail.plan.physical import Key, key_text
 
 INTERVAL_US = 1_000_000
 _FAR_BEHIND = 3
-_FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
+_FEW_TUPLES, _FEW_BLOCKS, _MANY_TUPLES = 64, 4, 1 << 18
 
 
 class Seen:
@@ -60,7 +61,7 @@ class Observed:
         self._sums = Recent()
         self._seen = {name: Seen(other for other in windows if other != name) for name in windows}
         self._clock = self._latest = BEFORE_ALL
-        self._since = self._results = 0
+        self._since = self._blocks = self._results = 0
 
     def stored(self, name: str, block: Block, first: int, spent_s: float) -> None:
         """A block has been stored under ids from ``first`` on."""
@@ -80,6 +81,7 @@ class Observed:
         seen.blocks += 1
         seen.busy += spent_s
         self._since += count
+        self._blocks += 1
         for other in seen.leads:
             ahead = self._seen[other].latest
             if ahead > BEFORE_ALL:
@@ -102,7 +104,7 @@ class Observed:
     @property
     def due(self) -> bool:
         """Whether enough has happened since the last reading."""
-        if self._since < _FEW_TUPLES:
+        if self._since < _FEW_TUPLES or self._blocks < _FEW_BLOCKS:
             return False
         least = INTERVAL_US if self._since < _MANY_TUPLES else 1
         return self._latest - self._clock >= least and self._now() - self._clock >= least
@@ -118,7 +120,8 @@ class Observed:
         for name, seen in self._seen.items():
             fresh.update(seen.take(name))
         self._sums.add((now - self._clock) / 1e6, fresh)
-        self._clock, self._since, self._results = now, 0, 0
+        self._clock = now
+        self._since = self._blocks = self._results = 0
         self._sums.also(self._steps(probes))
 
     def _steps(self, probes: Iterable[Probe]) -> dict[Hashable, float]:
@@ -137,6 +140,12 @@ class Observed:
     def ready(self) -> bool:
         """Whether rates are known: some time has passed between two readings."""
         return self._sums.seconds > 0
+
+    def sized(self) -> Statistics:
+        """What is known now, with the bytes that windows take."""
+        known = self.statistics()
+        streams = {n: replace(each, bytes=self._windows[n].nbytes) for n, each in known.streams.items()}
+        return replace(known, streams=streams)
 
     def statistics(self) -> Statistics:
         """What is known now; streams that sent nothing yet have a rate of zero."""
@@ -167,7 +176,7 @@ class Observed:
     def _stream(self, name: str, window: Window) -> StreamStatistics:
         tuples, blocks = self._sums["tuples", name], self._sums["blocks", name]
         block = max(tuples / blocks, 1.0) if blocks else 1.0
-        return StreamStatistics(tuples / self._seconds, len(window), block, window.nbytes, self._widths_s.get(name))
+        return StreamStatistics(tuples / self._seconds, len(window), block, window_s=self._widths_s.get(name))
 
     def _leads(self) -> dict[tuple[str, str], float]:
         """Of streams that have been heard."""

@@ -51,6 +51,7 @@ def tree_report(
         "operators": len(parts),
         "plan": tree_text(top.tree),
         "streams": {name: part["streams"][name] for part in parts for name in part["streams"] if name in top.leaves},
+        "probes": {name: part["probes"][name] for part in parts for name in part["probes"] if name in top.leaves},
         "parts": {tree_text(operator.tree): part for operator, part in zip(top.operators, parts, strict=True)},
         "predicted": _together(parts),
         "measured": _measured(parts),

@@ -31,4 +31,4 @@ def measured_report(engine: Engine) -> dict[str, Any]:
     if not engine.observed.ready:
         return plan_report(engine.plan, assume(engine.plan.query), load_weights(), by_rule=True)
     by_rule = engine.decision.version == 0
-    return plan_report(engine.plan, engine.observed.statistics(), load_weights(), by_rule)
+    return plan_report(engine.plan, engine.observed.sized(), load_weights(), by_rule)

@@ -109,7 +109,7 @@ class EngineTree:
         """The plan with what each operator has seen; before all have, with assumptions."""
         if not all(engine.observed.ready for engine in self._engines):
             return query_report(self._query, load_weights())
-        plans = [OperatorPlan(engine.plan, engine.observed.statistics()) for engine in self._engines]
+        plans = [OperatorPlan(engine.plan, engine.observed.sized()) for engine in self._engines]
         by_rule = not any(engine.decision.version for engine in self._engines)
         return tree_report(self._top, plans, load_weights(), by_rule) | {"plan_why": BY_HAND}
 

@@ -4,7 +4,8 @@
 
 Linear counting over three levels: the first sees every key, each further one a sixteenth of the keys of the level
 before, so that a few thousand registers count from one key to millions within a few per cent. Windows slide for free:
-expiry moves the window's tail, and registers whose last tuple lies before it no longer count.
+expiry moves the window's tail, and registers whose last tuple lies before it no longer count. Levels that are full are
+left alone until keys have become few again, so that of many keys only a sixteenth, or a sixteenth of that, is entered.
 """
 
 from math import log
@@ -17,24 +18,29 @@ _BITS = 12
 _SIZE = 1 << _BITS
 _LEVELS = 3
 _FULL = 0.8  # above this share of used registers a level says little; the next one is asked
+_FEW = 200  # with fewer used registers than this, the level before would not be full
 
 
-@njit("void(Array(int64, 1, 'C', readonly=True), int64, int64[:, ::1])", cache=True, nogil=True)
-def note_keys(codes, first, registers):  # type: ignore[no-untyped-def]  # typed by its signature
-    """Enter the keys of tuples first, first + 1, ...; later tuples overwrite earlier ones."""
+@njit("void(Array(int64, 1, 'C', readonly=True), int64, int64[:, ::1], int64)", cache=True, nogil=True)
+def note_keys(codes, first, registers, least):  # type: ignore[no-untyped-def]  # typed by its signature
+    """Enter the keys of tuples first, first + 1, ... from level ``least`` on; later tuples overwrite earlier ones."""
     levels, size = registers.shape
+    passed_over = np.uint64((1 << (4 * least)) - 1)
     for at in range(len(codes)):
         word = np.uint64(codes[at])
         word = (word ^ (word >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
         word = word ^ (word >> np.uint64(32))
-        slot = np.int64(word & np.uint64(size - 1))
-        registers[0, slot] = first + at
         rest = word >> np.uint64(48)
-        level = 1
-        while level < levels and rest & np.uint64(15) == 0:
+        if rest & passed_over != 0:
+            continue
+        slot = np.int64(word & np.uint64(size - 1))
+        rest = rest >> np.uint64(4 * least)
+        level = least
+        registers[level, slot] = first + at
+        while level + 1 < levels and rest & np.uint64(15) == 0:
+            level += 1
             registers[level, slot] = first + at
             rest = rest >> np.uint64(4)
-            level += 1
 
 
 class KeySketch:
@@ -42,15 +48,19 @@ class KeySketch:
 
     def __init__(self) -> None:
         self._registers: npt.NDArray[np.int64] = np.full((_LEVELS, _SIZE), -1, np.int64)
+        self._least = 0  # the levels before it are not kept up
 
     def note(self, codes: npt.NDArray[np.int64], first: int) -> None:
         """Tuples with consecutive ids from ``first`` on were stored."""
-        note_keys(np.ascontiguousarray(codes), first, self._registers)
+        note_keys(np.ascontiguousarray(codes), first, self._registers, self._least)
 
     def estimate(self, tail: int) -> float:
         """About how many distinct keys the tuples from ``tail`` on have."""
-        for level in range(_LEVELS):
-            used = int((self._registers[level] >= tail).sum())
-            if used <= _FULL * _SIZE or level == _LEVELS - 1:
-                return -_SIZE * log(max(1 - used / _SIZE, 0.5 / _SIZE)) * float(16**level)
-        raise AssertionError("the last level always answers")
+        level, used = self._least, self._used(self._least, tail)
+        while used > _FULL * _SIZE and level + 1 < _LEVELS:
+            level, used = level + 1, self._used(level + 1, tail)
+        self._least = max(level - 1, 0) if used < _FEW else level
+        return -_SIZE * log(max(1 - used / _SIZE, 0.5 / _SIZE)) * float(16**level)
+
+    def _used(self, level: int, tail: int) -> int:
+        return int(np.count_nonzero(self._registers[level] >= tail))

@@ -23,11 +23,27 @@ def test_an_empty_window_has_no_keys() -> None:
     assert sketch.estimate(100) == 0
 
 
-def test_the_kernel_does_what_its_plain_twin_does() -> None:
+@pytest.mark.parametrize("keys", [1, 30, 2000, 50_000])
+def test_keys_that_become_few_or_many_are_followed(keys: int) -> None:
+    """Full levels are left alone; once keys are few again the first level comes back into use."""
+    random, sketch, first = np.random.default_rng(keys), KeySketch(), 0
+    for now in (300_000, keys, 300_000, keys):
+        for _ in range(4):
+            codes = random.integers(0, now, 200_000) * 7919
+            sketch.note(codes, first)
+            found, first = sketch.estimate(first), first + len(codes)
+        truth = len(np.unique(codes))
+        assert abs(found - truth) <= max(0.15 * truth, 1), now
+
+
+@pytest.mark.parametrize("least", [0, 1, 2])
+def test_the_kernel_does_what_its_plain_twin_does(least: int) -> None:
     codes = np.random.default_rng(1).integers(-(2**62), 2**62, 3000)
     registers = np.full((3, 4096), -1, np.int64)
-    note_keys(codes, 5, registers)
-    assert np.array_equal(registers, plain(codes, 5))
+    note_keys(codes, 5, registers, least)
+    expected = plain(codes, 5)
+    expected[:least] = -1
+    assert np.array_equal(registers, expected)
 
 
 def plain(codes: np.ndarray, first: int) -> np.ndarray:
