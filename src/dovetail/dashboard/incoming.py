@@ -34,6 +34,7 @@ class Line:
     runtime: str
     reason: str | None
     about: dict[str, Any]
+    budget: dict[str, Any]
     metrics: "Metrics | None"
     rows: dict[str, Any] | None
     plans: list[Any] | None
@@ -70,6 +71,7 @@ def read_line(value: Mapping[str, Any]) -> Line | None:
         runtime=_word(value.get("runtime"), ""),
         reason=None if value.get("reason") is None else str(value["reason"])[:TEXT],
         about=_mapping(clean(value.get("streams"))),
+        budget=_mapping(clean(value.get("budget"))),
         metrics=_metrics(metrics) if isinstance(metrics, Mapping) else None,
         rows=_rows(value.get("rows")),
         plans=_list(clean(value.get("plans"))) or None,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dovetail.dashboard.incoming import Line, Metrics
+from dovetail.dashboard.shedding import numbers_of
 from dovetail.dashboard.timeline import Timeline
 
 JOINS = 100
@@ -20,6 +21,7 @@ RECENT_ROWS = 30
 MARKS = 50
 OVERLAP_S = 2.0
 GAP_S = 15.0
+_SHARES = ("completeness", "throttle")
 
 
 @dataclass
@@ -37,6 +39,7 @@ class Join:
     ended: bool = False
     reason: str | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
+    budget: Mapping[str, Any] = field(default_factory=dict)
     metrics: Metrics | None = None
     rates: dict[str, float] = field(default_factory=dict)
     results_rate: float | None = None
@@ -52,7 +55,7 @@ class Join:
             self.restarts.append(line.at)
             self.timeline.add(max(line.at, self.at), {})
         self.run, self.started, self.at = line.run, line.at, max(line.at, self.at)
-        self.runtime, self.about = line.runtime, line.about
+        self.runtime, self.about, self.budget = line.runtime, line.about, line.budget
         self.number, self.metrics, self.ended, self.reason = None, None, False, None
         self.rates, self.results_rate = {}, None
 
@@ -94,8 +97,9 @@ class Join:
 
     def _drawn(self, metrics: Metrics) -> dict[str, float]:
         """The numbers that have a line somewhere on the page."""
-        values: dict[str, float] = {}
-        values |= {name: metrics.whole[name] for name in ("held", "completeness", "throttle") if name in metrics.whole}
+        values = {name: value for name, value in numbers_of(metrics.more).items() if name in _SHARES}
+        if "held" in metrics.whole:
+            values["held"] = metrics.whole["held"]
         if self.results_rate is not None:
             values["results"] = self.results_rate
         values |= {f"rate {name}": rate for name, rate in self.rates.items()}

@@ -12,12 +12,13 @@ from typing import Any
 
 from dovetail.dashboard.incoming import Metrics
 from dovetail.dashboard.joins import Join, lags
+from dovetail.dashboard.shedding import dropped_of, shedding_view
 
 DRAWN = 8
 QUIET_S = 10.0
 DEAD_S = 20.0
 SHOWN_S = 3600.0
-_COUNTS = ("rows", "late", "null_time", "filtered", "unmatchable", "dropped", "stored", "bytes", "waiting")
+_COUNTS = ("rows", "late", "null_time", "filtered", "unmatchable", "stored", "bytes", "waiting")
 
 
 def joins(entries: Mapping[str, Join], touched: Mapping[str, float], now: float) -> list[dict[str, Any]]:
@@ -75,7 +76,7 @@ def _measured(join: Join, metrics: Metrics, rows: int, text: str) -> dict[str, A
         "rows_per_s": sum(join.rates.values()) if join.rates else None,
         "lag_s": max(lags(metrics).values(), default=0.0),
         "late": _sum(metrics, "late"),
-        "dropped": _sum(metrics, "null_time") + _sum(metrics, "dropped"),
+        "dropped": _sum(metrics, "null_time") + sum(dropped_of(metrics.more).values()),
         "held": metrics.whole.get("held", 0),
         "held_bytes": metrics.whole.get("held_bytes", 0),
         "waiting_bytes": metrics.whole.get("waiting_bytes", 0),
@@ -84,7 +85,7 @@ def _measured(join: Join, metrics: Metrics, rows: int, text: str) -> dict[str, A
         "frontier": metrics.whole.get("frontier"),
         "batch": metrics.batch,
         "buckets": metrics.whole.get("buckets"),
-        "shedding": _shedding(metrics),
+        "shedding": shedding_view(metrics.more, join.budget),
         "streams_shown": _streams(join, metrics, rows, text),
         "windows": _windows(metrics),
         "queries": [{"name": name, **values} for name, values in metrics.queries.items()],
@@ -96,29 +97,14 @@ def _sum(metrics: Metrics, count: str) -> float:
     return sum(own.get(count, 0.0) for own in metrics.streams.values())
 
 
-def _shedding(metrics: Metrics) -> dict[str, Any]:
-    """What a budget does, as far as the report says."""
-    known = (
-        "streams",
-        "results",
-        "late_results",
-        "held",
-        "held_bytes",
-        "waiting_bytes",
-        "order",
-        "frontier",
-        "buckets",
-    )
-    return {name: value for name, value in metrics.more.items() if name not in known}
-
-
 def _streams(join: Join, metrics: Metrics, rows: int, text: str) -> dict[str, Any]:
-    behind = lags(metrics)
+    behind, dropped = lags(metrics), dropped_of(metrics.more)
     found = [name for name in _busiest(join, metrics.streams) if text.casefold() in name.casefold()]
     shown = []
     for name in found[:rows]:
         own, about = metrics.streams[name], join.about.get(name)
         counts = {count: own[count] for count in _COUNTS if count in own}
+        counts |= {"dropped": dropped.get(name, 0.0)} if dropped else {}
         window = about.get("window") if isinstance(about, Mapping) else None
         more = {"rate": join.rates.get(name), "lag_s": behind.get(name), "watermark": own.get("watermark")}
         shown.append({"name": name, "window": window, **counts, **more})

@@ -29,6 +29,7 @@ class Buckets:
         self._results = 0
         self._batch: dict[str, Any] = {}
         self.statistics: Mapping[str, Any] = {}
+        self._budget: dict[str, Any] = {}
 
     def take(self, batch: Mapping[str, Any]) -> None:
         """One batch, as ``spark_metrics`` gives it."""
@@ -42,6 +43,7 @@ class Buckets:
                 own[total] += totals.get(total, 0)
         self._batch = {"number": batch["batch"], "seconds": batch["duration_ms"].get("triggerExecution", 0) / 1000}
         self.statistics = batch["statistics"]
+        self._budget = _budget(batch) or self._budget
 
     def report(self) -> dict[str, Any]:
         """The join as a whole, so far."""
@@ -62,6 +64,7 @@ class Buckets:
             "queries": self._queries(tops),
             "buckets": len({bucket for _, bucket in self._engines}),
             "batch": self._batch,
+            **({"budget": self._budget} if self._budget else {}),
         }
 
     def _top(self) -> set[Streams]:
@@ -91,6 +94,13 @@ class Buckets:
                 own["results"] += values["results"]
                 own["held"] += values["held"]
         return queries
+
+
+def _budget(batch: Mapping[str, Any]) -> dict[str, Any]:
+    """Of all buckets together; slices and ages as the first of them has learned them."""
+    own = [bucket["engine"]["budget"] for bucket in batch["buckets"] if "budget" in bucket["engine"]]
+    learned = {name: own[0][name] for name in ("harvest", "histograms") if own and name in own[0]}
+    return {**batch.get("budget", {}), **learned}
 
 
 def _results_of(streams: Streams) -> str:

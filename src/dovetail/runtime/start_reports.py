@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.errors import DataError
+from dovetail.model.budget import Budget
 from dovetail.model.stream import Stream
 from dovetail.plan.calibrate import cache_folder
 from dovetail.runtime.local import Run
@@ -21,7 +22,9 @@ def start_reports(running: Any, query: Any, name: str | None, folder: str | Path
     where = reports_folder(folder)
     if isinstance(running, Run):
         own = list(running._streams.values())
-        running.reporting = Reporting(running, where, name or _name_of(query, own), _about(own))
+        plan = getattr(running._engine, "plan", None)  # operators side by side have one each, and no budget
+        about = _about(own, plan.query.budget if plan else None)
+        running.reporting = Reporting(running, where, name or _name_of(query, own), about)
         return running.reporting
     if not hasattr(running, "recentProgress"):
         raise DataError(
@@ -31,7 +34,8 @@ def start_reports(running: Any, query: Any, name: str | None, folder: str | Path
 
     streams = _streams_of(query)
     called = name or getattr(running, "name", None) or _name_of(query, streams)
-    return SparkReporting(running, where, called, _about(streams), _plans(query))
+    budget = query.model.budget if hasattr(query, "model") else None
+    return SparkReporting(running, where, called, _about(streams, budget), _plans(query))
 
 
 def _streams_of(query: Any) -> Sequence[Stream]:
@@ -44,8 +48,13 @@ def _name_of(query: Any, streams: Sequence[Stream]) -> str:
     return getattr(query, "name", None) or ", ".join(stream.name for stream in streams[:8]) or "pipeline"
 
 
-def _about(streams: Sequence[Stream]) -> dict[str, Any]:
-    return {"streams": {each.name: {"window": str(each.window), "delay_us": each.delay_us} for each in streams}}
+def _about(streams: Sequence[Stream], budget: Budget | None) -> dict[str, Any]:
+    """What is known before anything runs; memory only if it is in bytes, as the page draws it."""
+    known = {each.name: {"window": str(each.window), "delay_us": each.delay_us} for each in streams}
+    if budget is None:
+        return {"streams": known}
+    memory = budget.memory if isinstance(budget.memory, int) else None
+    return {"streams": known, "budget": {"cpu": budget.cpu, "memory": memory, "policy": budget.policy}}
 
 
 def _plans(query: Any) -> Any:

@@ -199,3 +199,47 @@ def test_whatever_a_report_says_the_page_gets_plain_values(lines: list[dict[str,
     for name in board.entries:
         json.dumps(view(board, name), allow_nan=False)
     json.dumps(joins(board.entries, {}, 1010.0), allow_nan=False)
+
+
+BUDGET = {
+    "throttle": 0.5,
+    "completeness": 0.9,
+    "completeness_low": 0.8,
+    "completeness_high": 0.95,
+    "dropped": {"A": 7},
+    "kept": {"A": 0.75},
+    "comparisons_skipped": 1000,
+    "harvest": {
+        "A": {"B": {"edges_us": [0, 1_000_000, 2_000_000, 3_000_000], "ranking": [2, 0, 1], "fraction": 2 / 3}}
+    },
+    "histograms": {"B": {"low_us": -1_000_000, "bin_us": 500_000, "counts": [0.0, 1.0, 3.0, 0.0]}},
+}
+
+
+def test_what_a_budget_does() -> None:
+    memory = {"held": 50, "limit": 200, "spilled_bytes": 10, "completeness": 0.95, "trimmed": {"B": 2}}
+    begun = start(budget={"memory": 12345, "cpu": 0.5})
+    found = view(board_of(begun, report(0, budget=BUDGET, memory=memory), report(1, budget=BUDGET, memory=memory)))
+    shed = found["shedding"]
+    assert (shed["throttle"], shed["completeness"], shed["memory_budget"]) == (0.5, 0.9, 12345)
+    assert (shed["memory_used"], shed["dropped"], shed["skipped"], found["dropped"]) == (0.25, 9, 1000, 9)
+    looked, learned = shed["strips"]
+    assert looked["title"] == "A looks into B"
+    assert looked["cells"] == pytest.approx([2 / 3, 1 / 3, 1.0])
+    assert looked["taken"] == [True, False, True]
+    assert learned["cells"] == [0.0, 0.25, 0.75, 0.0]
+    assert learned["ends"] == "-1 to 1 s"
+    assert {row["name"]: row["dropped"] for row in found["streams_shown"]["rows"]} == {"A": 7.0, "B": 2.0}
+    assert [line["name"] for line in found["drawn"]["plots"]["completeness"]] == ["completeness", "throttle"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(part=st.sampled_from(["harvest", "histograms", "dropped", "kept", "throttle"]), odd=ODD, deep=st.booleans())
+def test_whatever_a_budget_says_the_page_gets_plain_values(part: str, odd: Any, deep: bool) -> None:
+    broken = json.loads(json.dumps({**BUDGET, part: {"A": {"B": odd}, "B": odd} if deep else odd}))
+    board = Joins()
+    for line in (start(), report(0, budget=broken, memory=broken), report(1, budget=odd)):
+        read = read_line(json.loads(json.dumps(line)))
+        assert read is not None
+        board.take(read)
+        json.dumps(view(board), allow_nan=False)

@@ -54,7 +54,9 @@ function showTiles(join) {
 }
 
 function missing(shed) {
-  return typeof shed.missed === "number" ? `about ${count(shed.missed)} results missed` : "estimated";
+  if (shed.short) return "the budget is too small";
+  if (typeof shed.completeness_low !== "number") return "estimated";
+  return `between ${percent(shed.completeness_low)} and ${percent(shed.completeness_high)}`;
 }
 
 function table(target, heads, rows) {

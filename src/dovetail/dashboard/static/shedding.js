@@ -2,12 +2,12 @@
 // come from: which ages of which window produce them, as a strip from the newest tuples (left) to the oldest.
 import { bytes, count, element, percent } from "./words.js";
 
-const NAMES = { throttle: "of the input is taken", completeness: "of the results are found" };
+const NAMES = { throttle: "of the full work is done", completeness: "of the results are found", memory_used: "of the memory is held" };
 
 export function shedding(card, shed) {
   const fractions = Object.keys(NAMES).filter((name) => typeof shed[name] === "number");
   const strips = Array.isArray(shed.strips) ? shed.strips : [];
-  card.hidden = fractions.length === 0 && strips.length === 0;
+  card.hidden = fractions.length === 0 && strips.length === 0 && shed.spilled_bytes === undefined;
   if (card.hidden) return;
   card.querySelector("#fractions").replaceChildren(...fractions.map((name) => fraction(name, shed[name])), ...counts(shed));
   card.querySelector("#strips").replaceChildren(...strips.slice(0, 40).map(strip));
@@ -16,12 +16,13 @@ export function shedding(card, shed) {
 function fraction(name, value) {
   const fill = element("i");
   fill.style.width = `${Math.max(0, Math.min(100, 100 * value))}%`;
-  return element("div", { class: "fraction" }, element("span", {}, name), element("span", { class: "track" }, fill),
+  return element("div", { class: "fraction" }, element("span", {}, name.replace("_used", "")), element("span", { class: "track" }, fill),
     element("b", {}, percent(value)), element("span", { class: "quiet" }, NAMES[name]));
 }
 
 function counts(shed) {
-  const found = [["tuples dropped", shed.dropped, count], ["comparisons skipped", shed.skipped, count], ["spilled", shed.spilled_bytes, bytes]];
+  const found = [["tuples dropped", shed.dropped, count], ["comparisons skipped", shed.skipped, count], ["spilled", shed.spilled_bytes, bytes],
+    ...(Array.isArray(shed.kept) ? shed.kept : []).map((each) => [`kept of ${each.name}`, each.share, percent])];
   return found.filter(([, value]) => typeof value === "number").map(([name, value, format]) =>
     element("div", { class: "fraction" }, element("span", {}, name), element("b", {}, format(value))));
 }
@@ -30,7 +31,7 @@ function counts(shed) {
 function strip({ title, cells, taken, ends }) {
   const most = Math.max(...cells, 1e-12);
   const drawn = cells.map((value, at) => {
-    const cell = element("i", { class: taken?.[at] ? "taken" : "", title: `${percent(value)} of the results` });
+    const cell = element("i", { class: taken?.[at] ? "taken" : "", title: percent(value) });
     cell.style.setProperty("--heat", String(Math.max(0, value) / most));
     return cell;
   });

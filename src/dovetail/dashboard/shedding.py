@@ -1,0 +1,106 @@
+"""What a budget does to a join, from what its report says, and as strips: which ages of which window produce results.
+
+    >>> harvest = {"A": {"B": {"edges_us": [0, 1_000_000, 2_000_000], "ranking": [1, 0], "fraction": 0.5}}}
+    >>> strip = shedding_view({"budget": {"throttle": 0.5, "harvest": harvest}}, {})["strips"][0]
+    >>> strip["title"], strip["cells"], strip["taken"], strip["ends"]
+    ('A looks into B', [0.5, 1.0], [False, True], '0 to 2 s old')
+
+The slice of B that is one to two seconds old is the better one, and the only one that arrivals of A look through.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dovetail.dashboard.incoming import number
+
+STRIPS = 40
+CELLS = 100
+_SHARES = ("throttle", "completeness", "completeness_low", "completeness_high", "missed", "cpu", "given_s", "used_s")
+
+
+def shedding_view(more: Mapping[str, Any], promised: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything about budgets: shares, sums, strips; ``promised`` is the budget that the run was given."""
+    budget, memory = _mapping(more.get("budget")), _mapping(more.get("memory"))
+    view: dict[str, Any] = numbers_of(more)
+    view["dropped"] = _total(budget.get("dropped")) + _total(memory.get("trimmed"))
+    view["skipped"] = number(budget.get("comparisons_skipped"))
+    view["spilled_bytes"] = number(memory.get("spilled_bytes"))
+    view["memory_budget"] = number(promised.get("memory"))
+    view["short"] = budget.get("short") is True or memory.get("over") is True
+    view["kept"] = [{"name": name, "share": share} for name, share in _numbers(budget.get("kept")).items()]
+    held, limit = number(memory.get("held")), number(memory.get("limit"))
+    view["memory_used"] = held / limit if held is not None and limit else None
+    view["strips"] = [*_harvested(budget.get("harvest")), *_learned(budget.get("histograms"))][:STRIPS]
+    return {name: value for name, value in view.items() if value not in (None, [], False)}
+
+
+def numbers_of(more: Mapping[str, Any]) -> dict[str, float]:
+    """Completeness, throttle and the like, wherever a report has them: of the join, its CPU or its memory budget."""
+    found: dict[str, float] = {}
+    for part in (more.get("memory"), more.get("budget"), more):
+        for name in _SHARES:
+            value = number(_mapping(part).get(name))
+            if value is not None:
+                found[name] = min(value, found[name]) if name == "completeness" and name in found else value
+    return found
+
+
+def dropped_of(more: Mapping[str, Any]) -> dict[str, float]:
+    """Tuples of each stream that a budget kept out."""
+    budget, memory = _mapping(more.get("budget")), _mapping(more.get("memory"))
+    sums = _numbers(budget.get("dropped"))
+    for name, count in _numbers(memory.get("trimmed")).items():
+        sums[name] = sums.get(name, 0.0) + count
+    return sums
+
+
+def _harvested(harvest: Any) -> Iterator[dict[str, Any]]:
+    """By direction: slices from the newest to the oldest, the better the hotter, and those that are looked through."""
+    for arriving, windows in _mapping(harvest).items():
+        for probed, slices in _mapping(windows).items():
+            edges, ranking = _list(_mapping(slices).get("edges_us")), _list(_mapping(slices).get("ranking"))
+            count = min(len(ranking), len(edges) - 1, CELLS)
+            if count < 1 or not all(number(edge) is not None for edge in edges):
+                continue
+            places = {at: place for place, at in enumerate(ranking) if isinstance(at, int)}
+            chosen = round((number(_mapping(slices).get("fraction")) or 0.0) * len(ranking))
+            yield {
+                "title": f"{arriving} looks into {probed}",
+                "cells": [1 - places.get(at, count) / len(ranking) for at in range(count)],
+                "taken": [places.get(at, len(ranking)) < chosen for at in range(count)],
+                "ends": f"{_seconds(edges[0])} to {_seconds(edges[count])} s old",
+            }
+
+
+def _learned(histograms: Any) -> Iterator[dict[str, Any]]:
+    """By stream: how much later than the first stream's its members of results are."""
+    for name, histogram in _mapping(histograms).items():
+        counts = [number(count) or 0.0 for count in _list(_mapping(histogram).get("counts"))]
+        low, wide = (number(_mapping(histogram).get(part)) for part in ("low_us", "bin_us"))
+        if low is None or wide is None or not sum(counts) > 0:
+            continue
+        step = -(-len(counts) // CELLS)
+        cells = [sum(counts[at : at + step]) / sum(counts) for at in range(0, len(counts), step)]
+        ends = f"{_seconds(low)} to {_seconds(low + wide * len(counts))} s"
+        yield {"title": f"results: {name} after the first", "cells": cells, "taken": None, "ends": ends}
+
+
+def _seconds(time_us: float) -> str:
+    return f"{time_us / 1e6:.3g}"
+
+
+def _total(counts: Any) -> float:
+    return sum(_numbers(counts).values())
+
+
+def _numbers(value: Any) -> dict[str, float]:
+    found = {name: number(each) for name, each in _mapping(value).items()}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
