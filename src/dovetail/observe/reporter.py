@@ -4,8 +4,8 @@
     a thread of its own   queue -> one line of JSON -> one write (a disk that refuses counts a loss)
 
 Reports are at least ``INTERVAL_S`` apart. They are further apart when they are large (a thousand streams) or when
-making one takes long: the files grow by no more than ``BYTES_PER_S`` and the join gives away no more than
-``SHARE`` of its time. While nothing is reported, the file is touched now and then, as a sign of life.
+making one takes long: the files grow by no more than ``BYTES_PER_S`` and the join gives away no more than ``SHARE`` of
+its time; but a minute is the longest. While nothing is reported, the file is touched now and then, as a sign of life.
 """
 
 import json
@@ -24,21 +24,28 @@ VERSION = 1
 INTERVAL_S = 1.0
 BYTES_PER_S = 100_000
 SHARE = 0.01
+MOST_S = 60.0
 SIGN_OF_LIFE_S = 5.0
 WAITING = 8
 LAST_WORDS_S = 2.0
 
 
 class Reporter:
-    """The reports of one run, written to a folder; ``clock`` gives seconds since 1970."""
+    """The reports of one run, in a folder; ``clock`` gives seconds since 1970, ``work`` those spent computing."""
 
     def __init__(
-        self, folder: Path, query: str, about: Mapping[str, Any], clock: Callable[[], float] = time.time
+        self,
+        folder: Path,
+        query: str,
+        about: Mapping[str, Any],
+        clock: Callable[[], float] = time.time,
+        work: Callable[[], float] = time.thread_time,
     ) -> None:
         self.folder = folder
         self.run = new_run(clock())
         self.lost = 0
         self._clock = clock
+        self._work = work
         self._numbered = 0
         self._next_at = 0.0
         self._bytes = 0
@@ -55,13 +62,13 @@ class Reporter:
 
     def report(self, make: Callable[[], Mapping[str, Any]]) -> None:
         """Have a report made and written; whatever goes wrong is counted and goes no further."""
-        started = self._clock()
+        began, at = self._work(), self._clock()
         with self.careful():
             values = make()
-            self._put({"kind": "report", "number": self._numbered, "at": started, "lost": self.lost, **values})
+            self._put({"kind": "report", "number": self._numbered, "at": at, "lost": self.lost, **values})
         self._numbered += 1
-        now = self._clock()
-        self._next_at = now + max(INTERVAL_S, self._bytes / BYTES_PER_S, (now - started) / SHARE)
+        rest_s = max(INTERVAL_S, self._bytes / BYTES_PER_S, (self._work() - began) / SHARE)
+        self._next_at = self._clock() + min(rest_s, MOST_S)
 
     @contextmanager
     def careful(self) -> Iterator[None]:

@@ -60,7 +60,7 @@ def test_a_report_a_second(tmp_path: Path, clock: Clock) -> None:
 
 
 def test_reports_that_take_long_come_seldom(tmp_path: Path, clock: Clock) -> None:
-    reporter = Reporter(tmp_path, "alarms", {}, clock)
+    reporter = Reporter(tmp_path, "alarms", {}, clock, work=clock)
 
     def slow() -> dict[str, Any]:
         clock.now += 0.5
@@ -70,6 +70,34 @@ def test_reports_that_take_long_come_seldom(tmp_path: Path, clock: Clock) -> Non
     clock.now += 49
     assert not reporter.due  # half a second is one in a hundred of fifty
     clock.now += 2
+    assert reporter.due
+    reporter.close()
+
+
+def test_a_minute_is_the_longest_time_between_reports(tmp_path: Path, clock: Clock) -> None:
+    reporter = Reporter(tmp_path, "alarms", {}, clock, work=clock)
+
+    def very_slow() -> dict[str, Any]:
+        clock.now += 3600
+        return {}
+
+    reporter.report(very_slow)
+    clock.now += 59
+    assert not reporter.due
+    clock.now += 2
+    assert reporter.due
+    reporter.close()
+
+
+def test_time_that_others_took_does_not_count(tmp_path: Path, clock: Clock) -> None:
+    reporter = Reporter(tmp_path, "alarms", {}, clock)
+
+    def stopped() -> dict[str, Any]:
+        clock.now += 3600  # the machine slept
+        return {}
+
+    reporter.report(stopped)
+    clock.now += 1.5
     assert reporter.due
     reporter.close()
 
