@@ -74,8 +74,8 @@ def _condition(workload: Workload, before: list[str], name: str) -> str:
 def _counted(workload: Workload) -> str:
     """Count and checksum: a step of the hash is one more level of SELECT."""
     text = f"SELECT *, CAST({START} AS BIGINT) AS h FROM ({_join(workload)})"
-    kept = ", ".join(workload.checked)
+    kept, prime = ", ".join(workload.checked), f"CAST({PRIME} AS BIGINT)"  # a remainder has the divisor's type
     for name in (*workload.checked, "0"):
-        step = f"MOD(h * h + MOD(COALESCE({name}, {NULL}), {PRIME}) * {FACTOR} + 1, {PRIME})"
+        step = f"MOD(h * h + MOD(COALESCE({name}, {NULL}), {prime}) * {FACTOR} + 1, {prime})"
         text = f"SELECT {kept}, {step} AS h FROM ({text})"
     return f"SELECT COUNT(*), SUM(h) FROM ({text})"

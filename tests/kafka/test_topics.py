@@ -24,6 +24,7 @@ from examples.kafka.join_topics import PER_BATCH, settled
 ROOT = Path(__file__).parents[2]
 TOPICS = {"orders": 0.0, "payments": 1.5, "shipments": 6.0}  # and how many seconds each trails behind the orders
 ROWS, SECONDS = 600, 120
+PATIENCE_MS = 900_000  # with a busy machine
 pytestmark = pytest.mark.kafka
 
 
@@ -42,7 +43,8 @@ def rows_of(lag: float, seed: int) -> pa.Table:
 def produce(spark: Any, address: str, topic: str, rows: pa.Table) -> None:
     messages = spark.createDataFrame(rows).coalesce(1)
     messages = messages.selectExpr("CAST(order_id AS STRING) AS key", "to_json(struct(*)) AS value")
-    messages.write.format("kafka").option("kafka.bootstrap.servers", address).option("topic", topic).save()
+    writer = messages.write.format("kafka").option("kafka.bootstrap.servers", address).option("topic", topic)
+    writer.option("kafka.delivery.timeout.ms", PATIENCE_MS).option("kafka.enable.idempotence", False).save()
 
 
 def consume(spark: Any, address: str, topic: str) -> Any:
