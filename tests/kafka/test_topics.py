@@ -34,7 +34,7 @@ def rows_of(lag: float, seed: int) -> pa.Table:
     times = 1_780_000_000 + np.sort(random.random(ROWS)) * SECONDS + lag - random.random(ROWS) * 2
     columns = {
         "order_id": np.minimum(random.zipf(1.3, ROWS), 400),
-        "ts": pa.array((times * 1_000_000).astype(np.int64)).cast(pa.timestamp("us", "UTC")),
+        "ts": pa.array((times * 1000).astype(np.int64) * 1000).cast(pa.timestamp("us", "UTC")),  # JSON has milliseconds
         "amount": np.round(random.random(ROWS) * 100, 2),
     }
     return pa.table(columns)
