@@ -4,6 +4,7 @@ The real operators, one or several in a tree, are played in order of arrival; wh
 a simulated clock takes as long for it as the paper's prices of operations say. CPU times are measured beside that.
 """
 
+from experiments.mjoin_plans import figure_17
 from experiments.mjoin_rates import figure_11, figure_12, figure_13, table_1
 from experiments.outcome import Figure
 
@@ -25,4 +26,5 @@ FIGURES: dict[str, Figure] = {
     "mjoin-12": figure_12,
     "mjoin-table1": table_1,
     "mjoin-13": figure_13,
+    "mjoin-17": figure_17,
 }

@@ -22,6 +22,7 @@ import dovetail as dv
 from dovetail.engine.engine import Engine
 from dovetail.engine.observed import Observed
 from dovetail.plan.mjoin import Ticks
+from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.tree import EngineTree, engine_of
 
@@ -68,18 +69,34 @@ class Operators:
         hashes, moves, looks, met = (now - then for now, then in zip(self.counts(), before, strict=True))
         return Piece(at, hashes, moves, looks, met, results, spent)
 
+    @property
+    def plan(self) -> Plan:
+        """Of the operator whose results leave."""
+        return self._parts[-1].plan
+
+    def steps(self) -> dict[tuple[str, int], tuple[int, int, int]]:
+        """Of that operator, by arriving stream and step of its probe: looks, pairs they could form, tuples met."""
+        return {
+            (name, at): (tally.came, tally.pairs, tally.matched)
+            for name, probe in self._parts[-1]._probes.items()
+            for at, (_, tally) in enumerate(probe.tallies)
+        }
+
     def counts(self) -> tuple[int, int, int, int]:
         """Tuples hashed, tuples moved into windows, looks into windows, tuples met there; since the beginning."""
-        stored = [
-            (part.plan.storage[name].algorithm, count) for part in self._parts for name, count in part.joined.items()
-        ]
+        stored = [(_tables(part.plan, name), n) for part in self._parts for name, n in part.joined.items()]
         tallies = [tally for part in self._parts for probe in part._probes.values() for _, tally in probe.tallies]
         return (
-            sum(count for algorithm, count in stored if algorithm == "hash"),
+            sum(tables * count for tables, count in stored),
             sum(count for _, count in stored),
             sum(tally.came for tally in tallies),
             sum(tally.matched for tally in tallies),
         )
+
+
+def _tables(plan: Plan, name: str) -> int:
+    """How many hash tables a stream's tuples are entered into: one per join column."""
+    return len(plan.storage[name].hashed)
 
 
 def played(query: dv.Query, rows: Batch, orders: Orders | None = None, *, pieces: int) -> list[Piece]:
