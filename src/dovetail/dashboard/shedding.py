@@ -3,7 +3,7 @@
     >>> harvest = {"A": {"B": {"edges_us": [0, 1_000_000, 2_000_000], "ranking": [1, 0], "fraction": 0.5}}}
     >>> strip = shedding_view({"budget": {"throttle": 0.5, "harvest": harvest}}, {})["strips"][0]
     >>> strip["title"], strip["cells"], strip["taken"], strip["ends"]
-    ('A looks into B', [0.5, 1.0], [False, True], '0 to 2 s old')
+    ('A looks into B', [0.5, 1.0], [False, True], '0 s to 2 s old')
 
 The slice of B that is one to two seconds old is the better one, and the only one that arrivals of A look through.
 """
@@ -68,7 +68,7 @@ def _harvested(harvest: Any) -> Iterator[dict[str, Any]]:
                 "title": f"{arriving} looks into {probed}",
                 "cells": [1 - places.get(at, count) / len(ranking) for at in range(count)],
                 "taken": [places.get(at, len(ranking)) < chosen for at in range(count)],
-                "ends": f"{_seconds(edges[0])} to {_seconds(edges[count])} s old",
+                "ends": f"{_span(edges[0])} to {_span(edges[count])} old",
             }
 
 
@@ -81,12 +81,21 @@ def _learned(histograms: Any) -> Iterator[dict[str, Any]]:
             continue
         step = -(-len(counts) // CELLS)
         cells = [sum(counts[at : at + step]) / sum(counts) for at in range(0, len(counts), step)]
-        ends = f"{_seconds(low)} to {_seconds(low + wide * len(counts))} s"
-        yield {"title": f"results: {name} after the first", "cells": cells, "taken": None, "ends": ends}
+        ends = f"{_span(low)} to {_span(low + wide * len(counts))}"
+        yield {"title": f"{name} in results, after the first stream", "cells": cells, "taken": None, "ends": ends}
 
 
-def _seconds(time_us: float) -> str:
-    return f"{time_us / 1e6:.3g}"
+def _span(time_us: float) -> str:
+    """A time in a unit that fits.
+
+    >>> _span(1_500_000), _span(-600_000_000), _span(7_200_000_000)
+    ('1.5 s', '-10 min', '2 h')
+    """
+    seconds = time_us / 1e6
+    for unit, factor in (("h", 3600), ("min", 60)):
+        if abs(seconds) >= 2 * factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds:.3g} s"
 
 
 def _total(counts: Any) -> float:

@@ -228,7 +228,7 @@ def test_what_a_budget_does() -> None:
     assert looked["cells"] == pytest.approx([2 / 3, 1 / 3, 1.0])
     assert looked["taken"] == [True, False, True]
     assert learned["cells"] == [0.0, 0.25, 0.75, 0.0]
-    assert learned["ends"] == "-1 to 1 s"
+    assert learned["ends"] == "-1 s to 1 s"
     assert {row["name"]: row["dropped"] for row in found["streams_shown"]["rows"]} == {"A": 7.0, "B": 2.0}
     assert [line["name"] for line in found["drawn"]["plots"]["completeness"]] == ["completeness", "throttle"]
 

@@ -48,7 +48,7 @@ function showTiles(join) {
       ? tile("lag", seconds(join.lag_s), `frontier ${eventTime(join.frontier)}`)
       : tile("batch", seconds(join.batch.seconds), `frontier ${eventTime(join.frontier)}`),
     tile("memory", bytes(join.bytes + join.held_bytes + join.waiting_bytes),
-      join.held ? `${count(join.held)} results held` : "windows and buffers"),
+      join.shedding.memory_budget ? `of ${bytes(join.shedding.memory_budget)}` : join.held ? `${count(join.held)} results held` : "windows and buffers"),
     tile("late", whole(join.late), `${whole(join.dropped)} dropped · ${whole(join.late_results)} late results`,
       join.late > 0 ? "note" : ""));
 }

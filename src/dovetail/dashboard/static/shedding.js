@@ -10,7 +10,8 @@ export function shedding(card, shed) {
   card.hidden = fractions.length === 0 && strips.length === 0 && shed.spilled_bytes === undefined;
   if (card.hidden) return;
   card.querySelector("#fractions").replaceChildren(...fractions.map((name) => fraction(name, shed[name])), ...counts(shed));
-  card.querySelector("#strips").replaceChildren(...strips.slice(0, 40).map(strip));
+  const legend = element("p", { class: "quiet" }, "Windows from their newest tuples to their oldest: the darker, the more results come from there; underlined is what arrivals look through.");
+  card.querySelector("#strips").replaceChildren(...(strips.length ? [legend] : []), ...strips.map(strip));
 }
 
 function fraction(name, value) {
