@@ -1,9 +1,9 @@
 """``dovetail dashboard``: the page that shows running joins, until Ctrl-C."""
 
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
-from threading import Event
 from typing import Annotated
 
 import typer
@@ -26,9 +26,6 @@ def dashboard(
     if folder is not None and not folder.is_dir():
         typer.echo(f"There is no folder {folder}; give the one that joins report to, or none.", err=True)
         raise typer.Exit(_FAILURE)
-    stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     try:
         page = open_page(reports_folder(folder), host, port)
     except OSError as error:
@@ -37,8 +34,17 @@ def dashboard(
     typer.echo(f"The page is at {page.address} (Ctrl-C ends it)")
     if host not in ("127.0.0.1", "::1", "localhost"):
         typer.echo(f"Whoever can reach {host} can read it: names, numbers and some results.", err=True)
-    stop.wait()
+    until_told()
     page.stop()
+
+
+def until_told() -> None:
+    """Wait for Ctrl-C, or for somebody to end the process."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        while True:
+            time.sleep(3600)
 
 
 def open_page(folder: Path, host: str = "127.0.0.1", port: int = PORT) -> Dashboard:
