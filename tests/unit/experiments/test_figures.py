@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.papers import figure_named
+from experiments.papers import PAPERS, figure_named, figures_of
 
 HOLD = (
     "grub-4",
@@ -61,3 +61,15 @@ def test_the_model_crosses_at_67_and_144() -> None:
         figure(True).ours["crossing, tuples/s"] for figure in map(figure_named, ("kang-2", "kang-3")) if figure
     ]
     assert crossings == pytest.approx([67.0, 144.0], abs=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for paper in PAPERS for name in figures_of(paper)])
+def test_every_figure_runs_in_its_short_form(name: str) -> None:
+    figure = figure_named(name)
+    assert figure is not None
+    outcome = figure(True)
+    assert outcome.name == name
+    assert outcome.claim
+    assert outcome.ours
+    assert outcome.checks
