@@ -1,15 +1,18 @@
 """A pipeline on Spark reports: what the page shows of it is what happened, with its plan, and after a restart too."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import dovetail as dv
 from dovetail.dashboard.server import Board
 from dovetail.observe.buckets import Buckets
-from dovetail.runtime.spark.metrics import spark_metrics
+from dovetail.observe.statistics_report import statistics_report
+from dovetail.runtime.spark.metrics import OBSERVATION, REPORTS, spark_metrics
 from dovetail.runtime.spark.reporting import SparkReporting
 from tests.spark.feeding import Folder, random_batches
 from tests.spark.queries import build
@@ -30,24 +33,23 @@ def test_the_page_shows_what_a_pipeline_did(spark: Any, tmp_path: Path) -> None:
     results = 0
     for seed in (3, 4):
         folder.feed(random_batches("AB", seed=seed, batches=2))
-        started = folder.run(query.spark())
+        writing = query.spark().writeStream.format("noop").option("checkpointLocation", str(tmp_path / "checkpoint"))
+        started = writing.trigger(availableNow=True).start()
         watching = dv.report(started, query, name="pairs", folder=reports)
-        watching.see(folder.rows(query).slice(0, 3))
-        watching.finish()
+        watching.see(pa.table({"k": [1, 2, 3]}))
+        started.awaitTermination()
+        watching._thread.join(60)
         results = sum(batch["results"] for batch in spark_metrics(started))
         assert watching.lost == 0
     found = shown(reports, "pairs")
-    assert found["state"] == "ended"
-    assert found["runtime"] == "spark"
-    assert len(found["restarts"]) == 1
+    assert (found["state"], found["runtime"], len(found["restarts"])) == ("ended", "spark", 1)
     assert found["results"] == results > 0
     assert {row["name"] for row in found["streams_shown"]["rows"]} == {"A", "B"}
-    assert all(row["rows"] > 0 and row["stored"] >= 0 for row in found["streams_shown"]["rows"])
+    assert all(row["rows"] > 0 for row in found["streams_shown"]["rows"])
     assert found["batch"]["seconds"] > 0
-    assert found["buckets"] == 2
+    assert found["buckets"] >= 1
     assert found["plans"][0]["streams"].keys() == {"A", "B"}
-    assert found["plans"][0]["measured"]["cost"] >= 0
-    assert len(found["recent"]["rows"]) == 3
+    assert found["recent"]["rows"][-1]["cells"] == ["3"]
 
 
 class Pretended:
@@ -75,6 +77,37 @@ def watched(query: Any, folder: Path) -> SparkReporting:
     reporting = SparkReporting(query, folder, "pairs", {})
     reporting._thread.join(30)
     return reporting
+
+
+def progress_of(run: Any, number: int, results: int) -> Any:
+    """What Spark would hand over of a batch whose one bucket is this run."""
+    engine = run.metrics() | {"statistics": statistics_report(run._engine.observed.statistics())}
+    packed = {name: {"rows": 20, "null_times": 0, "filtered": 0} for name in "AB"}
+    phases = dict.fromkeys(("bytes_written", "load_us", "join_us", "save_us"), 1)
+    report = {"bucket": 0, "results": results, "packed": packed, "engine": engine, **phases}
+    row = SimpleNamespace(asDict=lambda: {REPORTS: [json.dumps(report)]})
+    at = "2026-07-01T12:00:00.000Z"
+    return SimpleNamespace(
+        batchId=number, timestamp=at, durationMs={"triggerExecution": 500}, observedMetrics={f"{OBSERVATION}1": row}
+    )
+
+
+def test_a_pipeline_has_its_plan_beside_what_was_measured(tmp_path: Path) -> None:
+    schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    a, b = (dv.stream(name, time="ts", window="10 seconds", schema=schema) for name in "AB")
+    query = dv.join(a, b, on="A.k = B.k")
+    run, batches = query.local(), []
+    for number in range(3):
+        rows = [{"ts": number * 5_000_000 + at * 200_000, "k": at % 4} for at in range(20)]
+        results = run.push("A", rows).num_rows + run.push("B", rows).num_rows
+        batches.append(progress_of(run, number, results))
+    dv.report(Pretended(batches), query, name="pairs", folder=tmp_path)._thread.join(30)
+    found = shown(tmp_path, "pairs")
+    assert found["results"] == run.metrics()["results"]
+    assert {row["name"]: row["rows"] for row in found["streams_shown"]["rows"]} == {"A": 60, "B": 60}
+    assert found["batch"] == {"number": 2.0, "seconds": 0.5}
+    assert found["plans"][0]["predicted"]["cost"] > 0
+    assert found["plans"][0]["measured"]["cost"] > 0
 
 
 def test_why_a_query_failed_is_its_last_word(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dovetail.errors import DataError
+from dovetail.errors import DataError, DovetailError
 from dovetail.model.budget import Budget
 from dovetail.model.stream import Stream
 from dovetail.plan.calibrate import cache_folder
@@ -69,6 +69,9 @@ def _plans(query: Any) -> Any:
         if not rates:
             return [query.plan_report()]
         measured = {"cost": statistics["busy"], "output_rate": statistics["output_rate"], "per_tuple": {}}
-        return [query.plan_report(rates, statistics["keys"]) | {"measured": measured}]
+        try:
+            return [query.plan_report(rates, statistics["keys"]) | {"measured": measured}]
+        except DovetailError:  # keys that only an operator within a chain has
+            return [query.plan_report() | {"measured": measured}]
 
     return plans
