@@ -95,6 +95,26 @@ def test_a_batch_that_failed_half_way_is_written_once(spark: Any, tmp_path: Path
     assert len(set(zip(rows["a"].to_pylist(), rows["b"].to_pylist(), strict=True))) == rows.num_rows
 
 
+def test_a_driver_that_dies_before_the_note_repeats_the_batch_with_its_number_and_rows(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", seed=7, batches=4)
+    folder.feed(batches)
+    told: list[tuple[int, list[Any]]] = []
+    sinks = {"near": lambda rows, batch: told.append((batch, sorted(map(tuple, rows.collect()))))}
+    with monkeypatch.context() as patched:
+        patched.setattr("dovetail.runtime.spark.sinks._note", lambda *_: 1 / 0)
+        with pytest.raises(Exception, match="ZeroDivisionError"):
+            run(folder, "near", "some", sinks=sinks)
+    run(folder, "near", "some", sinks=sinks)
+    assert [batch for batch, _ in told] == [0, 0, 1, 2, 3]
+    assert told[0] == told[1]
+    assert sum(len(rows) for _, rows in told[1:]) == oracle(bare("near").model, batches).rows.num_rows
+    assert_same_rows(written(folder, "some"), oracle(bare("some").model, batches).rows)
+    (marks,) = (tmp_path / "checkpoint" / "sinks").iterdir()
+    assert sorted(path.name for path in marks.iterdir()) == ["0", "1"], "however many batches there were"
+
+
 def test_static_inputs_give_a_static_frame_with_the_query_first(spark: Any, tmp_path: Path) -> None:
     folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", seed=9, batches=2)
     folder.feed(batches)
