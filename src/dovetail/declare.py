@@ -182,8 +182,6 @@ def check_budget(budget: Any, how: str, aggregates: bool, plan: Any) -> Budget |
 def _not_yet(budget: Budget) -> None:
     if budget.memory is not None:
         raise QueryError("budget(memory=...) is not supported yet")
-    if budget.cpu is not None:
-        raise QueryError("budget(cpu=...) is not supported yet")
 
 
 def as_order(order: Any) -> str | Adaptive:

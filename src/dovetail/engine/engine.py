@@ -26,11 +26,12 @@ import pyarrow as pa
 
 from dovetail.engine.admit.block import Block, interleave
 from dovetail.engine.admit.diverted import Diverted
-from dovetail.engine.admit.door import Door, Read
+from dovetail.engine.admit.door import Columns, Door, Read, Times, chosen
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL, Watermarks
 from dovetail.engine.buffer.slices import SliceLog
 from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.harvesting import HarvestingProbe
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.probe import Probe
 from dovetail.engine.combine.row_windows import RowCheck, RowWindowed
@@ -40,6 +41,8 @@ from dovetail.engine.deliver.sliding.stage import Sliding
 from dovetail.engine.deliver.unmatched import Semi, Unmatched, preserved_streams
 from dovetail.engine.observed import Observed
 from dovetail.engine.persistent import Persistent
+from dovetail.engine.shed.pacer import Pacer
+from dovetail.engine.shed.shedding import Shedding, shedding_of
 from dovetail.model.decision import Decision
 from dovetail.model.window import RowWindow, TimeWindow
 from dovetail.plan.choose_plan import decision_of, plan_of
@@ -86,7 +89,9 @@ class Engine(Persistent):
         self._windows = {name: Window(stream, plan.storage[name]) for name, stream in streams.items()}
         self.diverted = Diverted(query)
         self._doors = {name: Door(query, s, self._windows[name], self.diverted) for name, s in streams.items()}
-        self._probes = {n: Probe(n, plan.probes[n], self._windows, self._widths) for n in streams}
+        self.shedding = shedding_of(query, self._windows)
+        self.pacer: Pacer | None = None
+        self._probes = self._probes_of(plan)
         self._watermarks = Watermarks(query.streams)
         self._rows = {
             name: RowWindowed(self._windows[name], stream.window, row_group(query, name))
@@ -95,6 +100,8 @@ class Engine(Persistent):
         }
         self._row_check = RowCheck(query, self._windows, self._rows)
         self._gate = Gate(query, self._doors)
+        if self.shedding is not None:
+            self._gate.pace()
         self._exit = Projection(plan, self._windows)
         self._hold = Sliding(query, self._gather) if query.aggregation else Hold(query, self._gather)
         self._unmatched: dict[str, Unmatched] = preserved_streams(query, self._windows, self._widths, self._rows)
@@ -113,6 +120,13 @@ class Engine(Persistent):
         marks = [mark for kept in (*self._unmatched.values(), self._semi) if kept for mark in kept.sections()]
         self._sections = [*logs, *self._gate.piles.values(), *marks, *self._hold.sections()]
 
+    def _probes_of(self, plan: Plan) -> dict[str, Probe]:
+        windows, widths = self._windows, self._widths
+        if self.shedding is None:
+            return {name: Probe(name, plan.probes[name], windows, widths) for name in windows}
+        shedding = self.shedding
+        return {name: HarvestingProbe(name, plan.probes[name], windows, widths, shedding) for name in windows}
+
     def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch], newest: Mapping[str, int] | None = None) -> Rows:
         """One batch of one or several streams; ``newest`` gives the streams' largest times if known from elsewhere.
 
@@ -129,6 +143,8 @@ class Engine(Persistent):
                 self._watermarks.heard(name)
             columns, times, seen = door.admit(rows, self._watermarks[name])
             self._latest = max(self._latest, door.latest)
+            if self.shedding is not None:
+                columns, times = self._let_in(name, columns, times, self.shedding)
             if len(times):
                 self._gate.add(name, columns, times)
             if seen is not None:
@@ -136,6 +152,12 @@ class Engine(Persistent):
         for name, time in largest.items():
             self._watermarks.saw(name, time)
         yield from self._proceed()
+
+    def _let_in(self, name: str, columns: Columns, times: Times, shedding: Shedding) -> tuple[Columns, Times]:
+        """Under a CPU budget, the rows that are not dropped at the door; in a row window every row counts."""
+        room = None if self.pacer is None else self.pacer.room(name) - len(self._gate.piles[name])
+        keep = shedding.at_the_door(name, times, room, name in self._rows)
+        return (columns, times) if keep is None else (chosen(columns, keep), times[keep])
 
     def fill(self, name: str, rows: pa.RecordBatch) -> None:
         """Store rows of a stream without joining them: they have met what came before elsewhere."""
@@ -153,6 +175,7 @@ class Engine(Persistent):
 
     def close(self) -> Rows:
         """Nothing will come any more from any stream."""
+        self.pacer, self._gate.until = None, AFTER_ALL
         self._watermarks.close()
         yield from self._proceed()
 
@@ -175,9 +198,18 @@ class Engine(Persistent):
         return self._latest
 
     def _proceed(self) -> Rows:
-        """Join what may be joined now, then settle what is certain."""
+        """Join what may be joined now, then settle what is certain; under a budget, piece by piece while it lasts."""
+        if self.shedding is not None:
+            span_us = self.shedding.span_us
+            while self._gate.open_for(self.pacer.rows() if self.pacer else _UNBOUNDED, span_us, self._watermarks):
+                yield from self._pass_on()
+        yield from self._pass_on()
+
+    def _pass_on(self) -> Rows:
         blocks = self._gate.release(self._watermarks)
         if blocks:
+            if self.shedding is not None:
+                blocks |= {name: self.shedding.marked(name, blocks[name]) for name in self._rows.keys() & blocks.keys()}
             for name in self._rows.keys() & blocks.keys():
                 self._store_ahead(name, blocks[name])
             if self._gives_later:
@@ -216,7 +248,7 @@ class Engine(Persistent):
         self.plan = plan
         for name, window in self._windows.items():
             window.restructure(plan.storage[name], self._doors[name].stored)
-        self._probes = {n: Probe(n, plan.probes[n], self._windows, self._widths) for n in self._windows}
+        self._probes = self._probes_of(plan)
         self._exit = Projection(plan, self._windows)
 
     def _timed(self, name: str, block: Block) -> Rows:
@@ -255,6 +287,8 @@ class Engine(Persistent):
         results = self._certain(self._row_check.inside(self._exit.verified(found)))
         if not len(results):
             return
+        if self.shedding is not None:
+            self.shedding.see(results)
         self.observed.made(len(results))
         for kept in self._unmatched.values():
             kept.see(results)

@@ -17,6 +17,7 @@ from dovetail.engine.admit.watermarks import Watermarks, whole_numbers
 from dovetail.engine.buffer.slices import Changes, Section, SliceKey
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.deliver.hold import Hold
+from dovetail.engine.shed.shedding import Shedding
 from dovetail.model.decision import Decision
 from dovetail.plan.choose_plan import plan_of
 from dovetail.plan.physical import Plan
@@ -35,6 +36,7 @@ class Persistent:
     decision: Decision
     _counts: Counter[str]
     _latest: int
+    shedding: Shedding | None
 
     def __init__(self, plan: Plan) -> None:
         raise NotImplementedError
@@ -93,6 +95,8 @@ class Persistent:
             "decision": self.decision.to_json(),
             "sections": {section.section: section.header() for section in self._sections},
         }
+        if self.shedding is not None:
+            state["shedding"] = self.shedding.to_json()
         return json.dumps(state).encode()
 
     def _restore(self, header: Mapping[str, Any]) -> None:
@@ -108,6 +112,9 @@ class Persistent:
         if decision.version and decision != self.decision:
             self._adopt(plan_of(self.plan.query, decision))
             self.decision = decision
+        if self.shedding is not None and "shedding" in header:
+            self.shedding.restore(header["shedding"])
+            self._gate.pace()
 
     def _adopt(self, plan: Plan) -> None:
         raise NotImplementedError

@@ -1,8 +1,9 @@
 """The embedded runtime: one engine in this process, driven by whoever calls it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from numbers import Integral
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
+from dovetail.runtime.cpu_budget import CpuBudget
 from dovetail.runtime.rows import as_table
 from dovetail.runtime.tree import engine_of, running_plan
 
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 class Run:
     """A running query. Every call returns the results it caused.
 
-    A simulation hands in its own ``stopwatch``, and ``block_rows=1`` to join one tuple at a time.
+    A simulation hands in its own ``stopwatch``, and ``block_rows=1`` to join one tuple at a time; under a CPU budget
+    also a ``meter``, which tells the seconds of CPU time used so far.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
@@ -41,6 +44,7 @@ class Run:
 
     _adapting: Adapting | None = None
     reporting: "Reporting | None" = None
+    _cpu: CpuBudget | None = None
 
     def __init__(
         self,
@@ -48,6 +52,7 @@ class Run:
         snapshot: bytes | None = None,
         stopwatch: Stopwatch | None = None,
         block_rows: int | None = None,
+        meter: Callable[[], float] | None = None,
     ) -> None:
         self._begin(plan.query.schema, plan.query.streams)
         self._fingerprint = fingerprint(plan.query)
@@ -56,6 +61,8 @@ class Run:
             slices, header = unpack_snapshot(snapshot, self._fingerprint)
             with readable():
                 self._engine.apply(Changes(slices, [], header))
+        if plan.query.budget is not None and plan.query.budget.cpu is not None:
+            self._cpu = CpuBudget(self._engine, plan.query.budget, meter or thread_time)
         order = plan.query.order
         if isinstance(order, Adaptive):
             self._adapting = Adapting(self._engine, order.alpha)
@@ -75,7 +82,8 @@ class Run:
         """As ``push``, but the results come one batch at a time, in bounded memory; read them to the end."""
         self._open("push")
         stream = self._streams[self._known(stream_name)]
-        results = self._engine.push({stream_name: as_table(stream, rows)})
+        rows = {stream_name: as_table(stream, rows)}
+        results = self._engine.push(rows) if self._cpu is None else self._cpu.around(lambda: self._engine.push(rows))
         return self._to_the_end(self._adapting.around(results) if self._adapting else results)
 
     def advance(self, stream_name: str, time: datetime | int) -> pa.Table:
@@ -86,6 +94,8 @@ class Run:
     def tick(self, now: datetime | int) -> pa.Table:
         """Tell the run what time it is (processing time); it never reads a clock itself."""
         self._open("tick")
+        if self._cpu is not None:
+            return self._table(self._to_the_end(self._cpu.tick(_as_us(now))))
         return self._table(self._to_the_end(self._engine.tick(_as_us(now))))
 
     def close(self) -> pa.Table:
@@ -97,7 +107,7 @@ class Run:
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
         counted: dict[str, Any] = self._engine.metrics()
-        return counted
+        return counted if self._cpu is None else counted | {"budget": self._cpu.metrics()}
 
     def plan_report(self) -> dict[str, Any]:
         """The plan it runs with now, and what was measured beside what was predicted, as plain values."""

@@ -21,6 +21,8 @@ class Replanning:
     def consider(self) -> None:
         """Decide by what the engine knows now."""
         engine = self._engine
+        if engine.shedding is not None and engine.shedding.decision.picks is not None:
+            return  # what slices promise was learned along these orders
         plan = self._control.decide(engine.plan, engine.observed.statistics())
         if plan is not None:
             engine.replan(decision_of(plan, engine.decision.version + 1))

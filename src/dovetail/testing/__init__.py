@@ -7,12 +7,14 @@ compare     the same rows however they are ordered, with a readable difference
 scenario    a test as a Markdown table: arrivals, and beside each the rows it must cause
 arrivals    when tuples arrive: regular, Poisson, in bursts, at changing rates
 streams     made-up streams: untidy ones, correlated ones, Wisconsin relations
+overload    a join with too much to do, on a simulated machine
 """
 
 from dovetail.testing.arrivals import constant, fluctuating, pareto_bursts, poisson
 from dovetail.testing.compare import assert_same_rows, assert_subset, difference, ordered, same_rows
 from dovetail.testing.markdown import load_scenario, read_scenario
 from dovetail.testing.oracle import Outcome, oracle
+from dovetail.testing.overload import Overloaded, correlated_streams, overload
 from dovetail.testing.replay import play, play_event
 from dovetail.testing.scenario import Scenario, Step
 from dovetail.testing.script import Advance, Close, Event, Push, Script, Tick
@@ -24,6 +26,7 @@ __all__ = [
     "Event",
     "Feed",
     "Outcome",
+    "Overloaded",
     "Push",
     "Scenario",
     "Script",
@@ -33,6 +36,7 @@ __all__ = [
     "assert_same_rows",
     "assert_subset",
     "constant",
+    "correlated_streams",
     "correlated_values",
     "difference",
     "fluctuating",
@@ -40,6 +44,7 @@ __all__ = [
     "load_scenario",
     "oracle",
     "ordered",
+    "overload",
     "pareto_bursts",
     "play",
     "play_event",

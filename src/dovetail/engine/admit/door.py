@@ -86,7 +86,7 @@ class Door:
             return Block(columns, times, attributes, usable)
         self.counts["unmatchable"] += int((~usable).sum())
         kept = {attribute: values[usable] for attribute, values in attributes.items()}
-        return Block(_chosen(columns, usable), times[usable], kept)
+        return Block(chosen(columns, usable), times[usable], kept)
 
     def stored(self, rows: pa.RecordBatch) -> Block:
         """Rows that came in before, read back from the state."""
@@ -110,15 +110,15 @@ class Door:
         self.counts["late"] += int(late.sum())
         if self._keeps_late:
             return columns, times
-        self._diverted.add(self._stream, _chosen(columns, late), "late", watermark - times[late])
-        return _chosen(columns, ~late), times[~late]
+        self._diverted.add(self._stream, chosen(columns, late), "late", watermark - times[late])
+        return chosen(columns, ~late), times[~late]
 
     def _filtered(self, columns: Columns, times: Times) -> tuple[Columns, Times]:
         keep = self._passing(columns, len(times))
         if keep is None or keep.all():
             return columns, times
         self.counts["filtered"] += int((~keep).sum())
-        return _chosen(columns, keep), times[keep]
+        return chosen(columns, keep), times[keep]
 
     def _passing(self, columns: Columns, length: int) -> Flags | None:
         """Which rows satisfy the predicates on this stream alone; None: all."""
@@ -132,9 +132,10 @@ def _named(stream: str, columns: Mapping[str, pa.Array]) -> dict[tuple[str, str]
     return {(stream, name): array for name, array in columns.items()}
 
 
-def _chosen(columns: Mapping[str, pa.Array], keep: Flags) -> Columns:
-    chosen = pa.array(keep)
-    return {name: array.filter(chosen) for name, array in columns.items()}
+def chosen(columns: Mapping[str, pa.Array], keep: Flags) -> Columns:
+    """The rows for which ``keep`` is true."""
+    mask = pa.array(keep)
+    return {name: array.filter(mask) for name, array in columns.items()}
 
 
 def _in_order(columns: Mapping[str, pa.Array], times: Times) -> tuple[Columns, Times]:

@@ -2,6 +2,7 @@
 
     Sync-Filter     a tuple goes on once no stream can still send an older one: time <= frontier
     row windows     once every row-windowed stream has passed it: time < each of their watermarks
+    a CPU budget    once there is time for it: time <= until, which is raised as time is given
     otherwise       at once
 
 What has waited goes on in order of time, ties in order of arrival.
@@ -23,6 +24,8 @@ from dovetail.model.window import RowWindow
 
 Times = npt.NDArray[np.int64]
 
+_FEW = 64
+
 
 class Gate:
     """One pile of waiting rows per stream; ``sync`` may be switched between calls."""
@@ -34,6 +37,8 @@ class Gate:
         self.sync = query.order == "sync" or isinstance(query.order, Adaptive)
         self.piles = {name: Pile(f"waiting/{name}", door.times_of, BEFORE_ALL) for name, door in doors.items()}
         self._passing: dict[str, tuple[dict[str, pa.Array], Times]] = {}
+        self.paced = False
+        self.until = AFTER_ALL
 
     @property
     def mode(self) -> str:
@@ -41,7 +46,7 @@ class Gate:
 
     @property
     def _waits(self) -> bool:
-        return self.sync or bool(self._row_windowed)
+        return self.sync or bool(self._row_windowed) or self.paced
 
     def add(self, name: str, columns: dict[str, pa.Array], times: Times) -> None:
         """Admitted rows of one stream, in order of time."""
@@ -64,8 +69,23 @@ class Gate:
         return {name: block for name, block in blocks.items() if len(block)}
 
     def _limit(self, watermarks: Watermarks) -> int:
-        limit = watermarks.frontier if self.sync else AFTER_ALL
+        limit = min(watermarks.frontier if self.sync else AFTER_ALL, self.until)
         return min([limit, *(watermarks[name] - 1 for name in self._row_windowed)])
+
+    def pace(self) -> None:
+        """From now on nothing passes before there is time for it; what passed already stays passed."""
+        self.paced, self.until = True, max(pile.limit for pile in self.piles.values())
+
+    def open_for(self, rows: int, span_us: int, watermarks: Watermarks) -> bool:
+        """Let the oldest so many waiting rows pass, a few or those of one span of time; False if none may go on."""
+        waiting = [pile.times for pile in self.piles.values() if len(pile)]
+        if rows < 1 or not waiting:
+            return False
+        times = np.sort(np.concatenate(waiting))
+        together = int(np.searchsorted(times, times[0] + span_us, side="right"))
+        self.until = max(self.until, int(times[min(rows, max(together, _FEW), len(times)) - 1]))
+        limit = self._limit(watermarks)
+        return any(pile.earliest(AFTER_ALL) <= limit for pile in self.piles.values() if len(pile))
 
     def earliest(self, name: str) -> int:
         """The smallest waiting time of a stream."""

@@ -50,6 +50,11 @@ class Pile:
     def nbytes(self) -> int:
         return sum(chunk.times.nbytes + chunk.rows.nbytes for chunk in self._heap)
 
+    @property
+    def times(self) -> Times:
+        """When the waiting rows are, in no order."""
+        return np.concatenate([chunk.times for chunk in self._heap])
+
     def earliest(self, default: int) -> int:
         """The smallest waiting time."""
         return int(self._heap[0].times[0]) if self._heap else default

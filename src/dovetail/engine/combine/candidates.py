@@ -34,7 +34,9 @@ Array = npt.NDArray[Any]
 
 
 class Step(Protocol):
-    """How the next stream's candidates are found."""
+    """How the next stream's candidates are found; ``walks``: along chains, so that one way leads through all ages."""
+
+    walks: bool
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
         """Pairs of (parent, id)."""
@@ -53,6 +55,8 @@ def bind(access: Access, windows: Windows, window: Window, width: int) -> Step:
 
 class _Scratch:
     """The output arrays of one step, and the loop around a kernel that fills them and is called again."""
+
+    walks = False
 
     def __init__(self, window: Window, width: int) -> None:
         self.window, self.width = window, width
@@ -124,6 +128,8 @@ def _band_step(access: BandAccess, windows: Windows, window: Window, width: int)
 
 
 class _Hashed(_Scratch):
+    walks = True
+
     def __init__(self, bound: _Bound | _BoundTogether, own: Key, window: Window, width: int) -> None:
         super().__init__(window, width)
         self._bound, self._own, self._index = bound, window.source(own), window.hashed[own]
@@ -151,6 +157,8 @@ class _ScannedKeys(_Scratch):
 
 
 class _Celled(_Scratch):
+    walks = True
+
     def __init__(
         self, bound: _Bound, own: Number, cells: Cells, band: Band, is_left: bool, window: Window, width: int
     ) -> None:
@@ -228,6 +236,8 @@ class _Scanned(_Scratch):
 
 
 class _Similar:
+    walks = False
+
     def __init__(self, access: SimilarityAccess, bound: Window, window: Window, width: int) -> None:
         self._access, self._bound, self._window, self._width = access, bound, window, width
 

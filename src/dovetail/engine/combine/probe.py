@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.candidates import Step, bind
+from dovetail.engine.combine.candidates import Piece, Step, bind
 from dovetail.engine.combine.check import check
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.tally import Tally
@@ -35,27 +35,35 @@ class Probe:
             bind(level.access, windows, windows[level.stream], widths[level.stream]) for level in levels
         ]
         self.tallies = [(level.tie, Tally()) for level in levels]
+        self._counting = [tally for _, tally in self.tallies]
 
     def results(self, first: int, last: int) -> Iterator[Partial]:
         """Complete results of the stored tuples with ids first..last-1, in pieces."""
+        start = self._start(first, last)
+        if len(start):
+            yield from self._extend(0, start)
+
+    def _start(self, first: int, last: int) -> Partial:
         window = self._windows[self.arriving]
         ids, times = np.arange(first, last), window.times[first - window.base : last - window.base]
         eligible = window.eligible(ids)
         if eligible is not None:
             ids, times = ids[eligible], times[eligible]
-        if len(ids):
-            yield from self._extend(0, Partial({self.arriving: ids}, times, times + self._widths[self.arriving]))
+        return Partial({self.arriving: ids}, times, times + self._widths[self.arriving])
+
+    def _pieces(self, depth: int, partial: Partial) -> Iterator[Piece]:
+        return self._steps[depth].pieces(partial)
 
     def _extend(self, depth: int, partial: Partial) -> Iterator[Partial]:
         if depth == len(self._levels):
             yield partial
             return
-        level, tally = self._levels[depth], self.tallies[depth][1]
+        level, tally = self._levels[depth], self._counting[depth]
         window, width = self._windows[level.stream], self._widths[level.stream]
         tally.came += len(partial)
         if not len(window):
             return
-        for parents, ids in self._steps[depth].pieces(partial):
+        for parents, ids in self._pieces(depth, partial):
             if not len(ids):
                 continue
             for test in (window.seen, window.eligible):

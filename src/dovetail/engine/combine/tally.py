@@ -10,10 +10,10 @@ from dataclasses import dataclass
 class Tally:
     """Counters of one step since they were last taken."""
 
-    came: int = 0
-    matched: int = 0
+    came: float = 0
+    matched: float = 0
 
-    def take(self) -> tuple[int, int]:
+    def take(self) -> tuple[float, float]:
         """Both counters; they start again from zero."""
         taken = self.came, self.matched
         self.came = self.matched = 0

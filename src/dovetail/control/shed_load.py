@@ -1,0 +1,132 @@
+"""What to leave out next: the throttle, what was learned and a policy in, a decision out.
+
+    harvest     slices of windows, by the solver; tuples only where even the smallest setting is too much
+    drop        tuples: RandomDrop with the keep rates that give most for the same cost
+
+With ``min_completeness`` less is left out than the throttle asks for where the model, or the last interval's own
+estimate, says that too much would be missing; then the budget is short, and says so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from dovetail.control.correlations import Correlations, Window, directions_of
+from dovetail.control.drop_rates import Arriving, keep_rates, total_cost
+from dovetail.control.harvest_model import full_setting, total
+from dovetail.control.solve_harvest import solve_harvest
+from dovetail.control.throttle import SMALLEST, Throttle
+from dovetail.model.budget import Budget
+from dovetail.model.shedding import Pick, Shed
+
+_LESS = 1.25
+_OVERHEAD = 1.0
+
+
+@dataclass(frozen=True)
+class Situation:
+    """One interval's end: arrivals per second, windows by direction and their order, completeness of late.
+
+    ``tuples``: how many each window holds if nothing is dropped. ``capacity``: comparisons per second that the CPU
+    given can make.
+    """
+
+    rates: Mapping[str, float]
+    windows: Mapping[str, Sequence[Window]]
+    orders: Mapping[str, tuple[str, ...]]
+    tuples: Mapping[str, float]
+    capacity: float
+    completeness: float
+
+
+class ShedLoad:
+    """The memory between two decisions."""
+
+    def __init__(self, names: Sequence[str], budget: Budget) -> None:
+        self._budget = budget
+        self.throttle = Throttle(budget.settings.boost)
+        self.correlations = Correlations(names)
+        self.short = False
+        self._floor = 0.0
+
+    def decide(self, now: Situation) -> Shed:
+        """What to leave out until the next interval's end."""
+        if self._budget.policy == "drop":
+            self.throttle.z, self.throttle.kept = self._affordable(now), 1.0
+        z, least = self.throttle.z, self._budget.min_completeness
+        if least is None:
+            return self._at(z, self.throttle.kept, now)[0]
+        self._floor = min(1.0, max(self._floor, z) * _LESS) if now.completeness < least else self._floor * 0.9
+        needed = max(z, self._floor)
+        decision, expected = self._at(needed, 1.0, now)
+        while expected < least and needed < 1:
+            needed = min(1.0, needed * _LESS)
+            decision, expected = self._at(needed, 1.0, now)
+        self.short = needed > z or self.throttle.kept < 1
+        return decision
+
+    def _affordable(self, now: Situation) -> float:
+        """The share of the full work that the CPU given can do: dropping fills windows less, but only with time."""
+        everything = total_cost(_arriving(now), dict.fromkeys(now.rates, 1.0))
+        return max(SMALLEST, min(1.0, now.capacity / everything)) if everything else 1.0
+
+    def _at(self, z: float, kept: float, now: Situation) -> tuple[Shed, float]:
+        """The decision for a throttle, and the share of results it keeps by the model."""
+        if self._budget.policy == "drop":
+            arriving = _arriving(now)
+            keep = keep_rates(arriving, z * total_cost(arriving, dict.fromkeys(now.rates, 1.0)))
+            return Shed(z, None, keep), prod(keep.values())
+        everyone = dict.fromkeys(now.rates, kept)
+        if z >= 1:
+            return Shed(1.0, None, everyone), kept ** len(now.rates)
+        directions = directions_of(now.windows, now.rates)
+        settings = self._budget.settings
+        setting = solve_harvest(directions, z, settings.solver, settings.metric)
+        picks = {
+            name: {
+                stream: _pick(window, count)
+                for stream, window, count in zip(now.orders[name], windows, counts, strict=True)
+            }
+            for (name, windows), counts in zip(now.windows.items(), setting, strict=True)
+        }
+        output, whole = (total(directions, each)[0] for each in (setting, full_setting(directions)))
+        expected = output / whole if whole else 1.0
+        return Shed(z, picks, everyone), expected * kept ** len(now.rates)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values, for a header."""
+        throttle = {"z": self.throttle.z, "kept": self.throttle.kept}
+        return {"throttle": throttle, "short": self.short, "floor": self._floor, **self.correlations.to_json()}
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        """Back from plain values."""
+        self.throttle.z, self.throttle.kept = values["throttle"]["z"], values["throttle"]["kept"]
+        self.short, self._floor = values["short"], values["floor"]
+        self.correlations.restore(values)
+
+
+def _arriving(now: Situation) -> list[Arriving]:
+    """The directions with windows as they are when nothing is dropped."""
+    return [
+        Arriving(
+            name,
+            now.rates[name],
+            _OVERHEAD,
+            now.orders[name],
+            tuple(now.tuples[other] for other in now.orders[name]),
+            tuple(
+                window.step.fanout / max(window.tuples, 1.0) * now.tuples[other]
+                for other, window in zip(now.orders[name], steps, strict=True)
+            ),
+        )
+        for name, steps in now.windows.items()
+    ]
+
+
+def _pick(window: Window, count: int) -> Pick:
+    """The best slices of a window; those without tuples come along for nothing."""
+    edges = tuple(window.edges.tolist())
+    if not window.ranked:
+        return Pick(edges, window.empty, len(window.empty) if count else 0)
+    return Pick(edges, (*window.empty, *window.ranked), len(window.empty) + count if count else 0)

@@ -1,0 +1,13 @@
+"""Who says how much may be joined now: the engine asks before every piece, and what may not go on waits at the gate."""
+
+from typing import Protocol
+
+
+class Pacer(Protocol):
+    """A CPU budget as the engine sees it."""
+
+    def rows(self) -> int:
+        """How many waiting rows may go on now; 0: none before more time is given."""
+
+    def room(self, stream: str) -> int:
+        """How many rows of a stream may wait; what comes beyond is dropped at the door."""

@@ -1,0 +1,95 @@
+"""What a join that has too little CPU leaves out: slices of windows that arrivals do not look through, and tuples.
+
+A slice is a range of ages: how much older than the arrival a stored tuple is, in microseconds (negative: newer). An
+arrival of A may look through the slices of B at 0 to 2 s and 4 to 6 s:
+
+    >>> pick = Pick((0, 2_000_000, 4_000_000, 6_000_001), (0, 2, 1), 2)
+    >>> pick.ranges
+    ((0, 2000000), (4000000, 6000001))
+    >>> Shed.from_json(Shed(0.5, {"A": {"B": pick}}).to_json()).picks["A"]["B"] == pick
+    True
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+SLICES = 10
+MOST_SLICES = 100
+FAR = 1 << 60
+
+
+@dataclass(frozen=True)
+class Pick:
+    """The slices of one window between ``edges`` (the last one excluded), ranked best first; so many are chosen."""
+
+    edges: tuple[int, ...]
+    ranking: tuple[int, ...]
+    chosen: int
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """The chosen ages, neighbours together: from, up to but without."""
+        merged: list[tuple[int, int]] = []
+        for at in sorted(self.ranking[: self.chosen]):
+            low, high = self.edges[at], self.edges[at + 1]
+            if merged and merged[-1][1] == low:
+                merged[-1] = merged[-1][0], high
+            else:
+                merged.append((low, high))
+        return tuple(merged)
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.chosen == len(self.ranking)
+
+
+@dataclass(frozen=True)
+class Shed:
+    """How much is left out: by arriving and probed stream, and of each stream at the door.
+
+    ``throttle``: the share of the full work to be done; ``picks`` None: everything is looked through.
+    """
+
+    throttle: float = 1.0
+    picks: Mapping[str, Mapping[str, Pick]] | None = None
+    kept: Mapping[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values, for a header."""
+        picks: dict[str, Any] | None = None
+        if self.picks is not None:
+            picks = {
+                arriving: {name: [list(pick.edges), list(pick.ranking), pick.chosen] for name, pick in each.items()}
+                for arriving, each in self.picks.items()
+            }
+        return {"throttle": self.throttle, "picks": picks, "kept": dict(self.kept)}
+
+    @staticmethod
+    def from_json(values: Mapping[str, Any]) -> "Shed":
+        """Back from plain values."""
+        picks = values["picks"] and {
+            arriving: {name: Pick(tuple(p[0]), tuple(p[1]), p[2]) for name, p in each.items()}
+            for arriving, each in values["picks"].items()
+        }
+        return Shed(values["throttle"], picks, values["kept"])
+
+
+def slice_edges(own_us: int | None, other_us: int, slice_us: int | None, endless: bool = False) -> tuple[int, ...]:
+    """The ages between which slices of a window lie, from the newest on; the last is excluded.
+
+    ``own_us`` is the arriving stream's window, which bounds how far ahead of it a partner may be (None: rows do not),
+    ``other_us`` that of the stream it looks into; ``endless`` if older tuples may still be inside.
+
+    >>> slice_edges(10, 20, 10)
+    (-10, 0, 10, 21)
+    """
+    length = slice_us or -(-other_us // SLICES)
+    length = max(1, length, -(-other_us // MOST_SLICES))
+    ages = [*range(0, other_us, length), other_us + 1] if other_us else [0, 1]
+    ahead = max(length, -(-own_us // SLICES)) if own_us else 0
+    before = [-at for at in range(ahead, own_us, ahead)] + [-own_us] if own_us else []
+    front = [-FAR] if own_us is None else sorted(set(before))
+    back = [*ages[:-1], FAR] if endless else ages
+    return (*front, *back)

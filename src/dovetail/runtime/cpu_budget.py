@@ -1,0 +1,206 @@
+"""A CPU budget at run time: time given by ``tick``, time used by the engine, and a decision at every interval's end.
+
+    tick(now)    the share of the time since the last tick is given, up to an interval's worth in all
+    push         what the time given allows is joined, piece by piece; the rest waits at the gate
+    interval     arrived and consumed -> throttle -> what to leave out; the engine follows from the next piece on
+
+Before the first tick no time is known to pass, and nothing waits. Example, cpu=0.5 and an interval of 1 s: a second
+later, 0.5 s of work may be done; a piece that takes 0.6 s leaves a debt of 0.1 s, to be paid by the next tick.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import permutations
+from math import inf
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.control.shed_load import ShedLoad, Situation
+from dovetail.engine.engine import Engine
+from dovetail.engine.shed.shedding import Shedding
+from dovetail.errors import BudgetError
+from dovetail.model.budget import Budget
+from dovetail.model.window import TimeWindow, Window
+from dovetail.observe.budget_report import budget_report
+
+_ALL = 1 << 60
+_FEW_ROWS, _MANY_ROWS = 16, 1 << 14
+_ROOM = 1024
+_PIECES = 20  # an interval's work is cut into at least so many, lest one takes more than is left
+_RECENT = 0.5
+_MEMORY = 0.98
+
+Rows = Iterator[pa.RecordBatch]
+
+
+class CpuBudget:
+    """Ties one engine to its budget; ``meter`` tells the CPU seconds used so far, ours and others'."""
+
+    def __init__(self, engine: Engine, budget: Budget, meter: Callable[[], float]) -> None:
+        assert engine.shedding is not None
+        assert budget.cpu is not None
+        self._engine, self._budget, self._meter = engine, budget, meter
+        self._shedding: Shedding = engine.shedding
+        self.control = ShedLoad(engine.plan.query.names, budget)
+        if self._shedding.control:
+            self.control.restore(self._shedding.control)
+        self._share = budget.cpu
+        self._now: int | None = None
+        self._began = 0
+        self._credit_s = 0.0
+        self._read = 0.0
+        self.used_s = self.given_s = 0.0
+        self._before = self._readings()
+        self._recent_s = self._recent_rows = 0.0
+        self._speed = _Speed()
+        self._rows_before = 0
+        self._room = dict.fromkeys(engine.plan.query.names, _ALL)
+        engine.pacer = self
+
+    def rows(self) -> int:
+        """How many rows may be joined now."""
+        self._measure()
+        if self._now is None or self.control.short:
+            return _ALL
+        if self._credit_s <= 0:
+            return 0
+        affordable = min(self._credit_s, self._depth / _PIECES)
+        if not self._recent_s or not self._recent_rows:
+            return _FEW_ROWS
+        return max(_FEW_ROWS, min(_MANY_ROWS, int(affordable * self._recent_rows / self._recent_s)))
+
+    def room(self, stream: str) -> int:
+        """How many rows of a stream may wait."""
+        return _ALL if self._now is None or self.control.short else self._room[stream]
+
+    def around(self, call: Callable[[], Rows]) -> Rows:
+        """The results of a call of the engine, of which only its own time counts."""
+        self._read = self._meter()
+        results = call()
+        self._measure()
+        return self._metered(results)
+
+    def _metered(self, results: Rows) -> Rows:
+        while True:
+            self._read = self._meter()
+            batch = next(results, None)
+            self._measure()
+            if batch is None:
+                return
+            yield batch
+
+    def tick(self, now_us: int) -> Rows:
+        """Time has passed; what waited may go on."""
+        if self._now is None:
+            self._began, self._now = now_us, now_us
+            self._credit_s = self._depth
+        self._give(max(0, now_us - self._now) / 1e6)
+        self._now = max(self._now, now_us)
+        if self._now - self._began >= self._budget.settings.interval_us:
+            self._adapt((self._now - self._began) / 1e6)
+            self._began = self._now
+        return self.around(lambda: self._engine.tick(now_us))
+
+    @property
+    def _depth(self) -> float:
+        return self._share * self._budget.settings.interval_us / 1e6
+
+    def _give(self, seconds: float) -> None:
+        self.given_s += self._share * seconds
+        self._credit_s = min(self._depth, self._credit_s + self._share * seconds)
+
+    def _measure(self) -> None:
+        """Take the time used since the last reading off what was given; learn what a row takes."""
+        read = self._meter()
+        spent, self._read = read - self._read, read
+        self.used_s += spent
+        self._credit_s -= spent
+        joined = sum(self._engine.joined.values())
+        self._recent_s = _MEMORY * self._recent_s + spent
+        self._recent_rows = _MEMORY * self._recent_rows + joined - self._rows_before
+        self._rows_before = joined
+
+    def _readings(self) -> tuple[int, int, float, float, float, int, dict[str, int]]:
+        shed, engine = self._shedding, self._engine
+        waiting = sum(metrics["waiting"] for metrics in engine.metrics()["streams"].values())
+        arrived = shed.counts["arrived"]
+        consumed = arrived - waiting - sum(shed.dropped.values())
+        results = shed.estimate.produced, shed.estimate.missed
+        return arrived, consumed, *results, self.used_s, shed.counts["compared"], engine.arrived()
+
+    def _adapt(self, seconds: float) -> None:
+        before, self._before = self._before, self._readings()
+        arrived, consumed, produced, missed, used, compared = (
+            now - then for now, then in zip(self._before[:6], before[:6], strict=True)
+        )
+        if not arrived:
+            return
+        given = self._share * seconds
+        throttle = self.control.throttle
+        throttle.adapt(consumed * min(1.0, given / used) if used > 0 else consumed, arrived * self._admitted())
+        rates = {name: max(count - before[6][name], 0.5) / seconds for name, count in self._before[6].items()}
+        completeness = produced / (produced + missed) if produced + missed > 0 else 1.0
+        self._speed.add(compared, used)
+        self._shedding.follow(self._decide(rates, completeness))
+        self._shedding.control = self.control.to_json()
+        buffer = self._budget.settings.buffer
+        self._room = {name: buffer or max(_ROOM, round(rate * seconds)) for name, rate in rates.items()}
+        self._complain()
+
+    def _admitted(self) -> float:
+        """What the door means to let in does not count as not consumed."""
+        kept = self._shedding.decision.kept
+        return sum(kept.values()) / len(kept) if kept else 1.0
+
+    def _decide(self, rates: dict[str, float], completeness: float) -> Any:
+        shed, orders = self._shedding, self._engine.decision.orders
+        edges = {pair: shed.edges(*pair) for pair in permutations(rates, 2)}
+        learned = shed.take()
+        correlations = self.control.correlations
+        correlations.learn(learned, edges, orders)
+        algorithms = self._engine.decision.algorithms
+        windows = {
+            name: [correlations.window(name, other, edges[name, other], algorithms[other] == "scan") for other in order]
+            for name, order in orders.items()
+        }
+        tuples = {s.name: _full(s.window, rates[s.name]) for s in self._engine.plan.query.streams}
+        capacity = self._speed.per_second * self._share
+        return self.control.decide(Situation(rates, windows, orders, tuples, capacity, completeness))
+
+    def _complain(self) -> None:
+        if self.control.short and self._budget.strict:
+            least = f"{self._budget.min_completeness:g} of its results"
+            raise BudgetError(
+                f"the join cannot keep {least} with {self._share:g} of a core; give it more CPU, ask for less, "
+                "or leave out strict=True to go on beyond the budget"
+            )
+
+    def metrics(self) -> dict[str, Any]:
+        """What was given and used, what is left out, what is missing."""
+        times = {"cpu": self._share, "given_s": self.given_s, "used_s": self.used_s, "short": self.control.short}
+        histograms = self.control.correlations.to_json()["histograms"]
+        return (
+            times
+            | budget_report(self._shedding.to_json(), self._shedding.estimate.report())
+            | {"histograms": histograms}
+        )
+
+
+class _Speed:
+    """Comparisons per CPU second, of late."""
+
+    def __init__(self) -> None:
+        self._compared = self._used = 0.0
+
+    def add(self, compared: float, used_s: float) -> None:
+        self._compared = _RECENT * self._compared + compared
+        self._used = _RECENT * self._used + used_s
+
+    @property
+    def per_second(self) -> float:
+        return self._compared / self._used if self._used > 0 else inf
+
+
+def _full(window: Window | None, rate: float) -> float:
+    """How many tuples a window holds if none is dropped."""
+    return rate * window.length_us / 1e6 if isinstance(window, TimeWindow) else float(window.count if window else 0)

@@ -1,0 +1,104 @@
+"""A join with too much to do, on a simulated machine: so many comparisons a second, whatever this one can do.
+
+The join is the real one, and leaves out real work; only its clock is made up. Rows come in when their event time says,
+step by step; the CPU time used is that of the comparisons made.
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> rows = correlated_streams({"A": 0.0, "B": 1.0}, rate=20, seconds=20)
+    >>> a, b = (dv.stream(name, time="ts", window="4 seconds", schema=rows[name].schema) for name in "AB")
+    >>> query = dv.join(a, b, on="ABS(A.x - B.x) <= 1", algorithm="scan",
+    ...     budget=dv.budget(cpu=1, policy=dv.harvest(interval="1 second")))
+    >>> overload(query, rows, capacity=1e9).metrics["completeness"]
+    1.0
+    >>> log = overload(query, rows, capacity=2000)
+    >>> log.metrics["used_s"] < 1.1 * log.metrics["given_s"], min(log.throttles) < 0.9
+    (True, True)
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail.api import Query
+from dovetail.runtime.local import Run
+from dovetail.testing.arrivals import poisson
+from dovetail.testing.streams import correlated_values
+
+_SECOND = 1_000_000
+
+
+@dataclass
+class Overloaded:
+    """``counts`` and ``throttles`` after every step; ``metrics`` are the budget's at the end of the streams.
+
+    ``final`` are those after what still waited then has been joined as well, whatever the time.
+    """
+
+    rows: pa.Table
+    counts: list[int] = field(default_factory=list)
+    throttles: list[float] = field(default_factory=list)
+    metrics: dict[str, Any] = field(default_factory=dict)
+    final: dict[str, Any] = field(default_factory=dict)
+
+    def results(self, since: float, step: float = 0.1) -> int:
+        """How many results came out after so many seconds."""
+        return sum(self.counts[round(since / step) :])
+
+
+def correlated_streams(
+    lags: Mapping[str, float],
+    rate: float,
+    seconds: float,
+    deviations: Mapping[str, float] | None = None,
+    seed: int = 0,
+    moves: Mapping[str, float] | None = None,
+) -> dict[str, pa.Table]:
+    """Streams of GrubJoin's kind: columns ``ts`` and ``x``, X(t) = 20 (t + lag) + deviation N(0, 1), modulo 1000.
+
+    ``deviations``: 2 unless told otherwise. ``moves``: other lags from half of the time on.
+    """
+    streams = {}
+    for at, (name, lag) in enumerate(lags.items()):
+        times = poisson(rate, seconds, seed * 100 + at)
+        deviation = 2.0 if deviations is None else deviations[name]
+        values = correlated_values(times, lag, deviation, seed * 100 + at)
+        if moves is not None:
+            later = correlated_values(times, moves[name], deviation, seed * 100 + at)
+            values = np.where(times < seconds / 2 * _SECOND, values, later)
+        streams[name] = pa.table({"ts": pa.array(times).cast(pa.timestamp("us")), "x": values})
+    return streams
+
+
+def overload(query: Query, streams: Mapping[str, pa.Table], capacity: float, step: float = 0.1) -> Overloaded:
+    """Play streams, sorted by time, against a query with a CPU budget; ``capacity``: comparisons per second."""
+    compared = _Compared(capacity)
+    run = compared.run = Run(query.plan, meter=compared)
+    times = {name: rows[query.model.stream(name).time].cast(pa.int64()).to_numpy() for name, rows in streams.items()}
+    end = max(int(each[-1]) for each in times.values() if len(each))
+    length, log, tables = round(step * _SECOND), Overloaded(pa.table({})), [query.schema.empty_table()]
+    for now in range(0, end + 1, length):
+        before = len(tables)
+        for name, rows in streams.items():
+            first, last = np.searchsorted(times[name], [now, now + length]).tolist()
+            tables.append(run.push(name, rows.slice(first, last - first)))
+        tables.append(run.tick(now + length))
+        log.counts.append(sum(table.num_rows for table in tables[before:]))
+        log.throttles.append(run._engine.shedding.decision.throttle)
+    log.metrics = run.metrics()["budget"]
+    log.rows = pa.concat_tables([*tables, run.close()])
+    log.final = run.metrics()["budget"]
+    return log
+
+
+class _Compared:
+    """The simulated CPU clock."""
+
+    def __init__(self, capacity: float) -> None:
+        self._second = capacity
+        self.run: Run | None = None
+
+    def __call__(self) -> float:
+        return 0.0 if self.run is None else self.run._engine.shedding.counts["compared"] / self._second
