@@ -188,6 +188,11 @@ class Engine(Persistent):
         return {name: door.counts["rows"] for name, door in self._doors.items()}
 
     @property
+    def waiting(self) -> int:
+        """How many rows wait at the gate."""
+        return sum(map(len, self._gate.piles.values()))
+
+    @property
     def frontier(self) -> int:
         """No stream will send anything older."""
         return self._watermarks.frontier

@@ -1,7 +1,10 @@
 """What a join under a CPU budget left out and what that cost, as plain values: one schema for both runtimes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import hypot
 from typing import Any
+
+_SUMMED = ("given_s", "used_s", "comparisons", "comparisons_skipped", "results", "missed")
 
 
 def budget_report(state: Mapping[str, Any], estimate: Mapping[str, float]) -> dict[str, Any]:
@@ -29,3 +32,29 @@ def _harvest(picks: Mapping[str, Any] | None) -> dict[str, Any] | None:
         }
         for arriving, each in picks.items()
     }
+
+
+def merged_budgets(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """All buckets together: sums, and a band that is as wide as independent bands add up to."""
+    sums = {name: sum(report[name] for report in reports) for name in _SUMMED}
+    spread = hypot(*(report["missed_high"] - report["missed"] for report in reports))
+    dropped: dict[str, int] = {}
+    for report in reports:
+        for name, count in report["dropped"].items():
+            dropped[name] = dropped.get(name, 0) + count
+    low, high = max(0.0, sums["missed"] - spread), sums["missed"] + spread
+    return {
+        **sums,
+        "dropped": dropped,
+        "throttle": sum(report["throttle"] for report in reports) / len(reports),
+        "short": any(report["short"] for report in reports),
+        "missed_low": low,
+        "missed_high": high,
+        "completeness": _share(sums["results"], sums["missed"]),
+        "completeness_low": _share(sums["results"], high),
+        "completeness_high": _share(sums["results"], low),
+    }
+
+
+def _share(results: float, missed: float) -> float:
+    return results / (results + missed) if results + missed else 1.0

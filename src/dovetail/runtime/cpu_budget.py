@@ -8,7 +8,7 @@ Before the first tick no time is known to pass, and nothing waits. Example, cpu=
 later, 0.5 s of work may be done; a piece that takes 0.6 s leaves a debt of 0.1 s, to be paid by the next tick.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import permutations
 from math import inf
 from typing import Any
@@ -42,8 +42,6 @@ class CpuBudget:
         self._engine, self._budget, self._meter = engine, budget, meter
         self._shedding: Shedding = engine.shedding
         self.control = ShedLoad(engine.plan.query.names, budget)
-        if self._shedding.control:
-            self.control.restore(self._shedding.control)
         self._share = budget.cpu
         self._now: int | None = None
         self._began = 0
@@ -55,6 +53,9 @@ class CpuBudget:
         self._speed = _Speed()
         self._rows_before = 0
         self._room = dict.fromkeys(engine.plan.query.names, _ALL)
+        self._gap_s = 0.0
+        if self._shedding.control:
+            self._restore(self._shedding.control)
         engine.pacer = self
 
     def rows(self) -> int:
@@ -94,7 +95,8 @@ class CpuBudget:
         if self._now is None:
             self._began, self._now = now_us, now_us
             self._credit_s = self._depth
-        self._give(max(0, now_us - self._now) / 1e6)
+        self._gap_s = max(0, now_us - self._now) / 1e6
+        self._give(self._gap_s)
         self._now = max(self._now, now_us)
         if self._now - self._began >= self._budget.settings.interval_us:
             self._adapt((self._now - self._began) / 1e6)
@@ -103,7 +105,8 @@ class CpuBudget:
 
     @property
     def _depth(self) -> float:
-        return self._share * self._budget.settings.interval_us / 1e6
+        """What may be saved up: an interval's time, or that between two ticks."""
+        return self._share * max(self._budget.settings.interval_us / 1e6, self._gap_s)
 
     def _give(self, seconds: float) -> None:
         self.given_s += self._share * seconds
@@ -122,9 +125,8 @@ class CpuBudget:
 
     def _readings(self) -> tuple[int, int, float, float, float, int, dict[str, int]]:
         shed, engine = self._shedding, self._engine
-        waiting = sum(metrics["waiting"] for metrics in engine.metrics()["streams"].values())
         arrived = shed.counts["arrived"]
-        consumed = arrived - waiting - sum(shed.dropped.values())
+        consumed = arrived - engine.waiting - sum(shed.dropped.values())
         results = shed.estimate.produced, shed.estimate.missed
         return arrived, consumed, *results, self.used_s, shed.counts["compared"], engine.arrived()
 
@@ -142,7 +144,6 @@ class CpuBudget:
         completeness = produced / (produced + missed) if produced + missed > 0 else 1.0
         self._speed.add(compared, used)
         self._shedding.follow(self._decide(rates, completeness))
-        self._shedding.control = self.control.to_json()
         buffer = self._budget.settings.buffer
         self._room = {name: buffer or max(_ROOM, round(rate * seconds)) for name, rate in rates.items()}
         self._complain()
@@ -175,6 +176,19 @@ class CpuBudget:
                 "or leave out strict=True to go on beyond the budget"
             )
 
+    def save(self) -> None:
+        """Leave all that must be known to go on in the engine's state."""
+        clock = {"now": self._now, "began": self._began, "credit_s": self._credit_s, "room": self._room}
+        used = {"given_s": self.given_s, "used_s": self.used_s, "speed": self._speed.state, "before": self._before}
+        self._shedding.control = {"load": self.control.to_json(), **clock, **used}
+
+    def _restore(self, saved: Mapping[str, Any]) -> None:
+        self.control.restore(saved["load"])
+        self._now, self._began, self._credit_s = saved["now"], saved["began"], saved["credit_s"]
+        self.given_s, self.used_s, self._room = saved["given_s"], saved["used_s"], dict(saved["room"])
+        self._speed.state = tuple(saved["speed"])
+        self._before = tuple(saved["before"])  # type: ignore[assignment]  # as it was written
+
     def metrics(self) -> dict[str, Any]:
         """What was given and used, what is left out, what is missing."""
         times = {"cpu": self._share, "given_s": self.given_s, "used_s": self.used_s, "short": self.control.short}
@@ -190,15 +204,16 @@ class _Speed:
     """Comparisons per CPU second, of late."""
 
     def __init__(self) -> None:
-        self._compared = self._used = 0.0
+        self.state = 0.0, 0.0
 
     def add(self, compared: float, used_s: float) -> None:
-        self._compared = _RECENT * self._compared + compared
-        self._used = _RECENT * self._used + used_s
+        """So much was done in so much time."""
+        before_compared, before_used = self.state
+        self.state = _RECENT * before_compared + compared, _RECENT * before_used + used_s
 
     @property
     def per_second(self) -> float:
-        return self._compared / self._used if self._used > 0 else inf
+        return self.state[0] / self.state[1] if self.state[1] > 0 else inf
 
 
 def _full(window: Window | None, rate: float) -> float:

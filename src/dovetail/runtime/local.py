@@ -18,11 +18,11 @@ from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
-from dovetail.runtime.cpu_budget import CpuBudget
 from dovetail.runtime.rows import as_table
 from dovetail.runtime.tree import engine_of, running_plan
 
 if TYPE_CHECKING:
+    from dovetail.runtime.cpu_budget import CpuBudget
     from dovetail.runtime.reporting import Reporting
 
 
@@ -44,7 +44,7 @@ class Run:
 
     _adapting: Adapting | None = None
     reporting: "Reporting | None" = None
-    _cpu: CpuBudget | None = None
+    _cpu: "CpuBudget | None" = None
 
     def __init__(
         self,
@@ -62,6 +62,8 @@ class Run:
             with readable():
                 self._engine.apply(Changes(slices, [], header))
         if plan.query.budget is not None and plan.query.budget.cpu is not None:
+            from dovetail.runtime.cpu_budget import CpuBudget  # its solvers take a while to load
+
             self._cpu = CpuBudget(self._engine, plan.query.budget, meter or thread_time)
         order = plan.query.order
         if isinstance(order, Adaptive):
@@ -89,7 +91,10 @@ class Run:
     def advance(self, stream_name: str, time: datetime | int) -> pa.Table:
         """Promise that the stream will send nothing older than ``time`` (a datetime, or microseconds)."""
         self._open("advance")
-        return self._table(self._to_the_end(self._engine.advance(self._known(stream_name), _as_us(time))))
+        name, time_us = self._known(stream_name), _as_us(time)
+        if self._cpu is not None:
+            return self._table(self._to_the_end(self._cpu.around(lambda: self._engine.advance(name, time_us))))
+        return self._table(self._to_the_end(self._engine.advance(name, time_us)))
 
     def tick(self, now: datetime | int) -> pa.Table:
         """Tell the run what time it is (processing time); it never reads a clock itself."""
@@ -126,6 +131,8 @@ class Run:
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``query.local(snapshot=...)``."""
         self._whole("snapshot")
+        if self._cpu is not None:
+            self._cpu.save()
         slices, header = self._engine.state()
         return pack_snapshot(self._fingerprint, header, slices)
 

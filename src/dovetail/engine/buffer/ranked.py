@@ -7,6 +7,9 @@
 A block becomes a run of its own; two neighbours merge when the older is less than twice the newer,
 so that a tuple is merged a logarithmic number of times and a probe searches a logarithmic number of
 runs. Expired tuples stay until their run is merged, or until half of the index has expired.
+
+Where probes look through parts of a window only, runs grow no larger than ``largest``: each is a stretch of time, and
+``between`` leaves out those that lie elsewhere.
 """
 
 import numpy as np
@@ -15,6 +18,7 @@ import numpy.typing as npt
 from dovetail.engine.combine.kernels import merge_runs
 
 Values = npt.NDArray[np.float64] | npt.NDArray[np.int64]
+Runs = npt.NDArray[np.int64]
 
 
 class SortedIndex:
@@ -24,6 +28,9 @@ class SortedIndex:
         self.ranked: Values = np.empty(0, np.int64)
         self.ids = np.empty(0, np.int64)
         self.runs = np.zeros(1, np.int64)
+        self.largest: int | None = None
+        self._firsts: list[int] = []  # the first id of each run
+        self._end = 0
 
     @property
     def nbytes(self) -> int:
@@ -35,19 +42,35 @@ class SortedIndex:
         if block.dtype == np.float64 and np.isnan(block).any():
             block = np.where(np.isnan(block), np.inf, block)  # in order with the rest; such a tuple never matches
         order = np.argsort(block, kind="stable")
+        self._end = last
         self._make_room(last - first, values.dtype)
         start = int(self.runs[-1])
         self.ranked[start : start + len(order)] = block[order]
         self.ids[start : start + len(order)] = order + first
         self.runs = np.append(self.runs, start + len(order))
-        while len(self.runs) > 2 and self._size(-2) < 2 * self._size(-1):
+        self._firsts.append(first)
+        while len(self.runs) > 2 and self._size(-2) < 2 * self._size(-1) and self._may_merge():
             self._merge_last_two()
+
+    def _may_merge(self) -> bool:
+        return self.largest is None or self._size(-2) + self._size(-1) <= self.largest
+
+    def between(self, clock: npt.NDArray[np.int64], base: int, tail: int, slack: int, low: int, high: int) -> Runs:
+        """The runs that can hold tuples of these times; ``clock`` is the largest time up to each slot."""
+        if self.largest is None or len(self.runs) < 3:
+            return self.runs
+        newest = clock[np.maximum(np.array([*self._firsts[1:], self._end]) - 1, tail) - base]
+        oldest = clock[np.maximum(np.array(self._firsts), tail) - base] - slack
+        first = int(np.searchsorted(newest, low))
+        last = int(np.searchsorted(oldest, high, side="right"))
+        return self.runs[first : max(last, first) + 1]
 
     def expire(self, tail: int, live: int) -> None:
         """Forget tuples before ``tail`` once they are most of the index."""
         if int(self.runs[-1]) > 2 * live + 1024:
             kept = self.ids[: self.runs[-1]] >= tail
             sizes = np.add.reduceat(kept, self.runs[:-1]) if len(self.runs) > 1 else np.empty(0, np.int64)
+            self._firsts = [max(first, tail) for first, size in zip(self._firsts, sizes, strict=True) if size]
             sizes = sizes[sizes > 0]
             self.ranked, self.ids = self.ranked[: self.runs[-1]][kept], self.ids[: self.runs[-1]][kept]
             self.runs = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -69,3 +92,4 @@ class SortedIndex:
         merge_runs(self.ranked, self.ids, first, middle, last, ranked, ids)
         self.ranked[first:last], self.ids[first:last] = ranked, ids
         self.runs = np.delete(self.runs, -2)
+        del self._firsts[-1]

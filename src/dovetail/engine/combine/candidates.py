@@ -217,10 +217,14 @@ class _Ranked(_Scratch):
         values, lows, index, window = self._bound.values(partial), partial.newest - self.width, self._index, self.window
         low, high, flags = band_arguments(self._band, self._is_left, index.ranked.dtype)
         firsts, lasts = value_ranges(values, low, high, flags)
+        runs = index.runs
+        if index.largest is not None and len(partial):
+            oldest, newest = int(lows.min()), int(partial.expiry.max())
+            runs = index.between(window.clock, window.base, window.tail, window.slack, oldest, newest)
         p, run, at = 0, 0, -1
         while p < len(partial):
             n, p, run, at = kernels.sorted_probe(
-                values, firsts, lasts, lows, partial.expiry, low, high, flags, index.ranked, index.ids, index.runs,
+                values, firsts, lasts, lows, partial.expiry, low, high, flags, index.ranked, index.ids, runs,
                 window.times, window.base, window.tail, p, run, at, self.parents, self.found,
             )  # fmt: skip
             yield self.piece(n)

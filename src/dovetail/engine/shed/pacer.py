@@ -1,6 +1,6 @@
 """Who says how much may be joined now: the engine asks before every piece, and what may not go on waits at the gate."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Pacer(Protocol):
@@ -11,3 +11,6 @@ class Pacer(Protocol):
 
     def room(self, stream: str) -> int:
         """How many rows of a stream may wait; what comes beyond is dropped at the door."""
+
+    def metrics(self) -> dict[str, Any]:
+        """What was given and used, what is left out, what is missing."""

@@ -29,6 +29,7 @@ from dovetail.model.window import TimeWindow
 _LEAST_THIN = 0.02
 _FEWEST = 0.01  # of a stream is always let in: without any, nothing could be said of what is missing
 _LEARNED = 1 << 16
+_SMALL_RUN = 256
 _NOTE, _UNIT = "stands for", 1024
 
 Flags = npt.NDArray[np.bool_]
@@ -242,6 +243,8 @@ class Shedding:
         """Go on with another decision, from the next block on."""
         self.decision = decision
         for name, window in self._windows.items():
+            for index in window.ranked.values():
+                index.largest = max(_SMALL_RUN, len(window) // SLICES)
             if len(window):
                 self.logs[name].forget(int(window.clock[window.tail - window.base]) - window.slack)
         self._edges.clear()

@@ -3,7 +3,8 @@
     A at 10:00, B silent, idle="5 seconds"     the batch of 10:00 sets a timer for 10:05
     10:05, no data                             Spark runs a batch all the same; B's watermark follows A's
 
-Timers cost empty batches, so they are set only while a stream is behind another and so could be raised.
+Timers cost empty batches, so they are set only while a stream is behind another and so could be raised, or while
+rows wait for CPU time.
 """
 
 from typing import Literal
@@ -13,12 +14,19 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, Ti
 from dovetail.engine.engine import Engine
 from dovetail.model.query import JoinQuery
 
+_SOON_MS = 500
+
 TimeMode = Literal["None", "ProcessingTime"]
 
 
 def time_mode(query: JoinQuery) -> TimeMode:
     """What Spark must be told for timers to be possible."""
-    return "None" if _shortest_idle_us(query) is None else "ProcessingTime"
+    return "ProcessingTime" if needs_clock(query) else "None"
+
+
+def needs_clock(query: JoinQuery) -> bool:
+    """Whether anything depends on processing time: streams that may fall silent, a CPU budget."""
+    return _shortest_idle_us(query) is not None or (query.budget is not None and query.budget.cpu is not None)
 
 
 def _shortest_idle_us(query: JoinQuery) -> int | None:
@@ -39,12 +47,16 @@ class Alarm:
         return self._idle_us is not None
 
     def set(self, engine: Engine, timers: TimerValues) -> None:
-        """Ask to be called once the first stream may have been silent for too long."""
-        if self._idle_us is None or not self._uneven(engine):
-            return
+        """Ask to be called once the first stream may have been silent for too long, or there is time to go on."""
+        if engine.shedding is not None and engine.waiting:
+            self._ring(timers, _SOON_MS)
+        elif self._idle_us is not None and self._uneven(engine):
+            self._ring(timers, self._idle_us // 1000 + 1)
+
+    def _ring(self, timers: TimerValues, later_ms: int) -> None:
         now = timers.getCurrentProcessingTimeInMs()
         if not [timer for timer in self._handle.listTimers() if timer > now]:
-            self._handle.registerTimer(now + self._idle_us // 1000 + 1)
+            self._handle.registerTimer(now + later_ms)
 
     def _uneven(self, engine: Engine) -> bool:
         streams = engine.metrics()["streams"]

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from dovetail.observe.budget_report import merged_budgets
 from dovetail.observe.statistics_report import merged
 
 OBSERVATION = "dovetail-"
@@ -31,6 +32,7 @@ def batch_metrics(progress: Any) -> dict[str, Any] | None:
     reports = [report for row in observed for report in _reports(row)]
     if not reports:
         return None
+    budgets = [report["engine"]["budget"] for report in reports if "budget" in report["engine"]]
     return {
         "batch": progress.batchId,
         "timestamp": progress.timestamp,
@@ -38,6 +40,7 @@ def batch_metrics(progress: Any) -> dict[str, Any] | None:
         **{name: sum(report[name] for report in reports) for name in _SUMMED},
         "streams": _streams(reports, _packing(progress)),
         "statistics": merged([r["engine"]["statistics"] for r in reports if "statistics" in r["engine"]]),
+        **({"budget": merged_budgets(budgets)} if budgets else {}),
         "buckets": sorted(reports, key=lambda report: int(report["bucket"])),
     }
 

@@ -13,8 +13,10 @@ dies before leaves the committed state as it was, and its engine, taken out of t
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from time import thread_time
 from typing import Any
 
 import pandas as pd
@@ -130,19 +132,36 @@ class JoinOperator(StatefulProcessor):
         if not self._job.once:
             self._save(bucket, head, engine, report)
             self._alarm.set(engine, timers)
-        known = statistics_report(engine.observed.statistics())
-        yield _output(report=json.dumps(report.finished(engine.metrics() | {"statistics": known})))
+        metrics = engine.metrics() | {"statistics": statistics_report(engine.observed.statistics())}
+        if engine.pacer is not None:
+            metrics["budget"] = engine.pacer.metrics()
+        yield _output(report=json.dumps(report.finished(metrics)))
 
     def _results(self, engine: Engine, arrivals: Arrivals, timers: TimerValues) -> Iterator[pa.RecordBatch]:
         for name in self._job.ended:
             yield from engine.advance(name, AFTER_ALL)
-        yield from self._adapted(engine, engine.push(arrivals.blocks, arrivals.newest))
+        push = partial(engine.push, arrivals.blocks, arrivals.newest)
+        yield from self._adapted(engine, self._paced(engine, push, timers) if engine.shedding else push())
         if self._alarm.needed and not self._job.once:
             yield from engine.tick(timers.getCurrentProcessingTimeInMs() * 1000)
         if self._job.once:
             yield from engine.close()
         elif self._job.relays_us is not None:
             yield from heartbeat(engine, self._job.relays_us)
+
+    def _paced(
+        self, engine: Engine, push: Callable[[], Iterator[pa.RecordBatch]], timers: TimerValues
+    ) -> Iterator[pa.RecordBatch]:
+        """Under a CPU budget: what waited and what comes, as far as the time since the last batch allows."""
+        budget = self._job.plan.query.budget
+        assert budget is not None
+        from dovetail.runtime.cpu_budget import CpuBudget  # its solvers take a while to load
+
+        cpu = CpuBudget(engine, budget, thread_time)
+        if not self._job.once:
+            yield from cpu.tick(timers.getCurrentProcessingTimeInMs() * 1000)
+        yield from cpu.around(push)
+        cpu.save()
 
     def _diverted(self, engine: Engine, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that did not come in, instead of the results."""

@@ -1,0 +1,41 @@
+"""CPU budgets on Spark: per bucket, from batch times and arrivals, with decisions and waiting rows in the state."""
+
+from pathlib import Path
+from typing import Any
+
+import dovetail as dv
+from dovetail.testing import assert_same_rows, assert_subset, oracle
+from tests.spark.feeding import Folder, random_batches
+from tests.spark.queries import build
+
+ON = "A.k = B.k AND ABS(B.x - C.x) <= 0.5"
+PARTS = ("given_s", "used_s", "throttle", "dropped", "comparisons_skipped", "missed_high", "completeness", "short")
+
+
+def test_a_budget_that_is_enough_changes_nothing(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "ABC")
+    batches = random_batches("ABC", seed=3, batches=3, count=25)
+    folder.feed(batches)
+    query = build(ON, folder.frames(), partitions=2, budget=dv.budget(cpu=1.0))
+    started = folder.run(query.spark())
+    assert_same_rows(folder.rows(query), oracle(query.model, batches).rows)
+    report = dv.spark_metrics(started)[-1]["budget"]
+    assert (report["throttle"], report["completeness"], report["missed_high"]) == (1.0, 1.0, 0.0)
+
+
+def test_too_little_gives_part_of_the_rows_and_says_so_across_a_restart(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "ABC")
+    batches = random_batches("ABC", seed=4, batches=6, count=40)
+    policy = dv.harvest(interval="100 milliseconds", buffer=20)
+    throttles = []
+    for part in (batches[:3], batches[3:]):
+        folder.feed(part)
+        query = build(ON, folder.frames(), partitions=2, budget=dv.budget(cpu=0.001, policy=policy))
+        metrics = dv.spark_metrics(folder.run(query.spark()))
+        throttles += [bucket["engine"]["budget"]["throttle"] for batch in metrics for bucket in batch["buckets"]]
+    assert_subset(folder.rows(query), oracle(query.model, batches).rows)
+    report = metrics[-1]["budget"]
+    assert set(PARTS) <= report.keys()
+    assert min(throttles) < 1
+    assert sum(report["dropped"].values()) > 0
+    assert report["used_s"] > 0
