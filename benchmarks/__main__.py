@@ -20,6 +20,7 @@ NAMES = {
     "band": "a band join on Spark, which Spark's own streams refuse; 1, 2 and 4 buckets",
     "peers": "equi, equi3, band and outer on Dovetail, Spark's own join, Flink SQL, Pathway and DuckDB offline",
     "nexmark": "the joins among the Nexmark queries, embedded; results equal to DuckDB's",
+    "shed": "results under too little CPU: harvesting against dropping tuples, on a simulated machine",
     "page": "the live page watching 10 million results in bursts: memory, lost reports, how quickly it answers",
     "planner": "the planner's choice against all alternatives, its predictions against measurements",
     "adapt": "streams that change: how soon the plan follows, and its speed beside a plan made for the new situation",

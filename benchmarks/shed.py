@@ -7,6 +7,7 @@ GrubJoin paper. ``five lagged`` has its own first rate, because every stream mor
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import dovetail as dv
 from benchmarks.report import Report
@@ -45,16 +46,16 @@ CASES = (
 
 def run(settings: Settings) -> Report:
     """Every case by both policies."""
-    seconds = settings.choose(60, 25)
+    seconds = settings.choose(60, 24)
     rows, fields, equal = [], {}, True
-    for case in CASES:
-        made = {policy: _results(case, policy, seconds) for policy in ("harvest", "drop")}
-        gain = made["harvest"] / max(made["drop"], 1) - 1
-        rows.append((case.name, made["harvest"], made["drop"], f"{gain:+.0%}"))
-        fields[case.name] = {**made, "gain": gain}
-    return Report(
-        "Results under overload", ("streams", "harvest", "drop", "gain"), rows, {**fields, "results_equal": equal}
-    )
+    for case in CASES[:: settings.choose(1, 3)]:
+        harvest, drop = (_results(case, policy, seconds) for policy in ("harvest", "drop"))
+        gain = harvest / max(drop, 1) - 1
+        rows.append((case.name, harvest, drop, f"{gain:+.0%}"))
+        fields[case.name] = {"harvest": harvest, "drop": drop, "gain": gain}
+        equal = equal and _is_part(case)
+    header = "streams", "harvest", "drop", "gain"
+    return Report("Results under overload", header, rows, {**fields, "results_equal": equal})
 
 
 def _results(case: Case, policy: str, seconds: float) -> int:
@@ -66,9 +67,23 @@ def _results(case: Case, policy: str, seconds: float) -> int:
     return log.results(since=min(WARM_S, seconds / 2))
 
 
+def _is_part(case: Case) -> bool:
+    """Whether what comes out of a small overloaded run is part of the whole."""
+    query = _query(case, "harvest")
+    streams = correlated_streams(case.lags, case.carried / 5, 24, case.deviations, seed=2)
+    whole = overload(query, streams, capacity=1e15)
+    part = overload(query, streams, whole.metrics["comparisons"] / 24 / 5)
+    counted = [log.rows.group_by(log.rows.column_names).aggregate([([], "count_all")]) for log in (whole, part)]
+    together = counted[1].join(counted[0], whole.rows.column_names, right_suffix="_whole")
+    return bool(
+        pc.all(pc.less_equal(together["count_all"], pc.fill_null(together["count_all_whole"], 0)), min_count=0).as_py()
+    )
+
+
 def _query(case: Case, policy: str) -> dv.Query:
-    streams = [dv.stream(name, time="ts", window="20 seconds", schema=SCHEMA) for name in case.lags]
     names = list(case.lags)
+    streams = [dv.stream(name, time="ts", window="20 seconds", schema=SCHEMA) for name in names]
     on = " AND ".join(f"ABS({a}.x - {b}.x) <= 1" for at, a in enumerate(names) for b in names[at + 1 :])
+    select = ", ".join(f"{name}.ts AS {name}" for name in names)
     budget = dv.budget(cpu=1.0, policy=policy)
-    return dv.join(*streams, on=on, select="A.x", algorithm="scan", budget=budget)
+    return dv.join(*streams, on=on, select=select, algorithm="scan", budget=budget)

@@ -187,7 +187,7 @@ class CpuBudget:
         self._now, self._began, self._credit_s = saved["now"], saved["began"], saved["credit_s"]
         self.given_s, self.used_s, self._room = saved["given_s"], saved["used_s"], dict(saved["room"])
         self._speed.state = tuple(saved["speed"])
-        self._before = tuple(saved["before"])  # type: ignore[assignment]  # as it was written
+        self._before = tuple(saved["before"])
 
     def metrics(self) -> dict[str, Any]:
         """What was given and used, what is left out, what is missing."""

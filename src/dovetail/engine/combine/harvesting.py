@@ -77,12 +77,11 @@ class HarvestingProbe(Probe):
         share = 1.0 if thinned is None else thinned.share
         self._sieves, self._shares = [thinned, *[None] * rest], [share, *[1.0] * rest]
         self._counting = self._learned
-        before = [(tally.came, tally.pairs, tally.matched) for tally in self._learned]
+        before = [(tally.came, tally.matched) for tally in self._learned]
         yield from self._extend(0, start)
-        first, (came, pairs, _) = self._learned[0], before[0]
+        first, came = self._learned[0], before[0][0]
         first.came = came + (first.came - came) * share
-        first.pairs = pairs + (first.pairs - pairs) * share
-        for level, tally, (came, _, matched) in zip(self._levels, self._learned, before, strict=True):
+        for level, tally, (came, matched) in zip(self._levels, self._learned, before, strict=True):
             direction = self.arriving, level.stream
             self._shedding.learned.step(direction, tally.came - came, tally.matched - matched)
 
