@@ -74,10 +74,10 @@ class Operators:
         """Of the operator whose results leave."""
         return self._parts[-1].plan
 
-    def steps(self) -> dict[tuple[str, int], tuple[int, int, int]]:
-        """Of that operator, by arriving stream and step of its probe: looks, pairs they could form, tuples met."""
+    def steps(self) -> dict[tuple[str, int], tuple[int, int]]:
+        """Of that operator, by arriving stream and step of its probe: looks, tuples met."""
         return {
-            (name, at): (tally.came, tally.pairs, tally.matched)
+            (name, at): (tally.came, tally.matched)
             for name, probe in self._parts[-1]._probes.items()
             for at, (_, tally) in enumerate(probe.tallies)
         }
