@@ -6,11 +6,14 @@
     ('A looks into B', [0.5, 1.0], [False, True], '0 s to 2 s old')
 
 The slice of B that is one to two seconds old is the better one, and the only one that arrivals of A look through.
+Where it was learned how results lie in time, cells are their shares; else, as here, the ranking of the slices.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
+from dovetail.dashboard.ages import heat
 from dovetail.dashboard.incoming import number
 
 STRIPS = 40
@@ -30,7 +33,10 @@ def shedding_view(more: Mapping[str, Any], promised: Mapping[str, Any]) -> dict[
     view["kept"] = [{"name": name, "share": share} for name, share in _numbers(budget.get("kept")).items()]
     held, limit = number(memory.get("held")), number(memory.get("limit"))
     view["memory_used"] = held / limit if held is not None and limit else None
-    view["strips"] = [*_harvested(budget.get("harvest")), *_learned(budget.get("histograms"))][:STRIPS]
+    view["strips"] = [
+        *_harvested(budget.get("harvest"), _mapping(budget.get("histograms"))),
+        *_learned(budget.get("histograms")),
+    ][:STRIPS]
     return {name: value for name, value in view.items() if value not in (None, [], False)}
 
 
@@ -54,22 +60,28 @@ def dropped_of(more: Mapping[str, Any]) -> dict[str, float]:
     return sums
 
 
-def _harvested(harvest: Any) -> Iterator[dict[str, Any]]:
-    """By direction: slices from the newest to the oldest, the better the hotter, and those that are looked through."""
+def _harvested(harvest: Any, learned: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """By direction: slices from the newest to the oldest, the more results the hotter, and those looked through."""
     for arriving, windows in _mapping(harvest).items():
         for probed, slices in _mapping(windows).items():
             edges, ranking = _list(_mapping(slices).get("edges_us")), _list(_mapping(slices).get("ranking"))
             count = min(len(ranking), len(edges) - 1, CELLS)
-            if count < 1 or not all(number(edge) is not None for edge in edges):
+            if count < 1 or not _rising(edges):
                 continue
             places = {at: place for place, at in enumerate(ranking) if isinstance(at, int)}
             chosen = round((number(_mapping(slices).get("fraction")) or 0.0) * len(ranking))
             yield {
                 "title": f"{arriving} looks into {probed}",
-                "cells": [1 - places.get(at, count) / len(ranking) for at in range(count)],
+                "cells": heat(learned, arriving, probed, edges[: count + 1])
+                or [1 - places.get(at, count) / len(ranking) for at in range(count)],
                 "taken": [places.get(at, len(ranking)) < chosen for at in range(count)],
                 "ends": f"{_span(edges[0])} to {_span(edges[count])} old",
             }
+
+
+def _rising(edges: list[Any]) -> bool:
+    known = [edge for edge in map(number, edges) if edge is not None]
+    return len(known) == len(edges) and all(low < high for low, high in pairwise(known))
 
 
 def _learned(histograms: Any) -> Iterator[dict[str, Any]]:
