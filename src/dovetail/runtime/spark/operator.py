@@ -41,13 +41,13 @@ from dovetail.runtime.adapting import Adapting, WallStopwatch
 from dovetail.runtime.replanning import Replanning
 from dovetail.runtime.spark.alarm import Alarm
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
-from dovetail.runtime.spark.blob import in_pieces, to_blob
+from dovetail.runtime.spark.blob import in_pieces
 from dovetail.runtime.spark.cache import ENGINES, Cached
 from dovetail.runtime.spark.chain import heartbeat
+from dovetail.runtime.spark.output import Output
 from dovetail.runtime.spark.report import Report
 from dovetail.runtime.spark.state import BucketState, Head
 
-OUTPUT = "blob binary, report string"
 RESULT_BYTES = 8 << 20
 
 
@@ -84,8 +84,9 @@ class Job:
 class JoinOperator(StatefulProcessor):
     """Spark calls this once per bucket and batch."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, output: Output) -> None:
         self._job = job
+        self._output = output
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state variables."""
@@ -127,7 +128,7 @@ class JoinOperator(StatefulProcessor):
         if self._job.diverts:
             results = self._diverted(engine, results)
         for piece in in_pieces(report.counted(results), RESULT_BYTES):
-            yield _output(blob=to_blob(piece))
+            yield self._output.rows(piece)
         engine.diverted.take()
         if not self._job.once:
             self._save(bucket, head, engine, report)
@@ -135,7 +136,7 @@ class JoinOperator(StatefulProcessor):
         metrics = engine.metrics() | {"statistics": statistics_report(engine.observed.statistics())}
         if engine.pacer is not None:
             metrics["budget"] = engine.pacer.metrics()
-        yield _output(report=json.dumps(report.finished(metrics)))
+        yield self._output.report(json.dumps(report.finished(metrics)))
 
     def _results(self, engine: Engine, arrivals: Arrivals, timers: TimerValues) -> Iterator[pa.RecordBatch]:
         for name in self._job.ended:
@@ -214,7 +215,3 @@ class JoinOperator(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing to release: engines stay in the cache for the next batch."""
-
-
-def _output(blob: bytes | None = None, report: str | None = None) -> pd.DataFrame:
-    return pd.DataFrame({"blob": [blob], "report": [report]})

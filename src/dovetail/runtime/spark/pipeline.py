@@ -1,7 +1,7 @@
-"""A query as a DataFrame: pack -> shuffle -> join -> unpack.
+"""A query as a DataFrame: pack -> shuffle -> join -> rows.
 
     input T --mapInArrow--> packed \\
-                                    union -> groupBy(bucket) -> operator -> observe -> unpack -> rows
+                                    union -> groupBy(bucket) -> operator -> observe -> output -> rows
     input H --mapInArrow--> packed /
 
 Inputs may be streaming or static DataFrames (tables and frames of other kinds become static ones). If all are static
@@ -34,11 +34,11 @@ from dovetail.runtime.spark.alarm import time_mode
 from dovetail.runtime.spark.bucket_numbers import bucket_numbers
 from dovetail.runtime.spark.identity import describe, describe_shared, fingerprint
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
-from dovetail.runtime.spark.operator import OUTPUT, Job, JoinOperator
+from dovetail.runtime.spark.operator import Job, JoinOperator
+from dovetail.runtime.spark.output import REPORT, Output, output_of
 from dovetail.runtime.spark.pack import PACKED, SHUFFLED, Packer
 from dovetail.runtime.spark.session import check_session
-from dovetail.runtime.spark.types import arrow_schema, quoted, spark_schema
-from dovetail.runtime.spark.unpack import Unpacker
+from dovetail.runtime.spark.types import quoted, spark_schema
 
 
 def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
@@ -46,7 +46,7 @@ def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     tree = asked_tree(plan.query)
     if tree is not None:
         return _chain(split_query(plan.query, tree), session or _session_of(plan.query))
-    return _unpacked(_pipeline(plan, session), plan.query.schema, plan.query.order != "none")
+    return _pipeline(plan, session, _output(plan.query))
 
 
 def _chain(top: Operator, session: SparkSession, relays_us: int | None = None) -> DataFrame:
@@ -55,8 +55,7 @@ def _chain(top: Operator, session: SparkSession, relays_us: int | None = None) -
     below = {name: _chain(operator, session, delays[name]) for name, operator in top.below.items()}
     streams = tuple(replace(s, data=below[s.name]) if s.name in below else s for s in top.query.streams)
     plan = plan_query(replace(top.query, streams=streams))
-    joined = _pipeline(plan, session, relays_us=relays_us)
-    return _unpacked(joined, plan.query.schema, plan.query.order != "none")
+    return _pipeline(plan, session, _output(plan.query), relays_us=relays_us)
 
 
 def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
@@ -64,21 +63,22 @@ def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     if plan.query.late != "divert":
         raise PlanError(f"late(): this query has late={plan.query.late!r}; only late='divert' hands rows over")
     alone = replace(plan, query=replace(plan.query, partitions=1))
-    return _unpacked(_pipeline(alone, session, diverts=True), Diverted(plan.query).schema, ordered=False)
+    return _pipeline(alone, session, output_of(Diverted(plan.query).schema, ordered=False), diverts=True)
 
 
 def spark_shared(plans: Sequence[SharedPlan], session: SparkSession | None = None) -> DataFrame:
     """The results of many queries, each named in the first column: one operator per group of them."""
     frames = []
     for shared in plans:
-        joined = _pipeline(shared.plan, session, shared=shared)
-        frames.append(_unpacked(joined, shared.schema, shared.plan.query.order != "none"))
+        output = output_of(shared.schema, shared.plan.query.order != "none")
+        frames.append(_pipeline(shared.plan, session, output, shared=shared))
     return reduce(DataFrame.union, frames)
 
 
 def _pipeline(
     plan: Plan,
     session: SparkSession | None,
+    output: Output,
     diverts: bool = False,
     relays_us: int | None = None,
     shared: SharedPlan | None = None,
@@ -100,7 +100,7 @@ def _pipeline(
         job = _shared_job(shared, describe_shared(query, grid, partitions), ended, run)
     else:
         job = _job(plan, describe(query, grid, partitions), ended, run)
-    return _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us))
+    return _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us), output)
 
 
 def _session_of(query: JoinQuery) -> SparkSession:
@@ -178,20 +178,14 @@ def _without_data(member: Member) -> Member:
     return replace(member, query=replace(member.query, streams=streams))
 
 
-def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Job) -> DataFrame:
+def _output(query: JoinQuery) -> Output:
+    return output_of(query.schema, query.order != "none")
+
+
+def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Job, output: Output) -> DataFrame:
     rows = reduce(DataFrame.union, streaming or static).groupBy("bucket")
     initial = reduce(DataFrame.union, static).groupBy("bucket") if streaming and static else None
     mode = "None" if job.once else time_mode(job.plan.query)
-    joined = rows.transformWithStateInPandas(JoinOperator(job), OUTPUT, "Append", mode, initialState=initial)
-    return joined.observe(f"{OBSERVATION}{job.run}", F.collect_list("report").alias(REPORTS))
-
-
-def _unpacked(joined: DataFrame, rows: pa.Schema, ordered: bool) -> DataFrame:
-    schema = spark_schema(rows)
-    unpacker = Unpacker(arrow_schema(schema), ordered)
-
-    def unpack(batches: Any) -> Any:
-        return unpacker(batches)
-
-    blobs = joined.select("blob").where("blob IS NOT NULL")
-    return (blobs.repartition(1) if ordered else blobs).mapInArrow(unpack, schema)
+    operator = JoinOperator(job, output)
+    joined = rows.transformWithStateInPandas(operator, output.given, "Append", mode, initialState=initial)
+    return output.results(joined.observe(f"{OBSERVATION}{job.run}", F.collect_list(REPORT).alias(REPORTS)))

@@ -1,0 +1,104 @@
+"""How results leave the operator and become rows of a DataFrame.
+
+    columns   the result's own columns, beside the report: nothing more to do on the way out
+    blobs     whole batches as single values, unpacked by another step: for ordered queries, whose batches are sorted
+              there, and for types inside of which Spark would touch every value (arrays, maps, structures)
+
+Spark takes pandas frames from the operator; columns that pandas only wraps around Arrow pass through it uncopied.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as spark
+
+from dovetail.runtime.spark.blob import to_blob
+from dovetail.runtime.spark.types import arrow_schema, spark_schema
+from dovetail.runtime.spark.unpack import Unpacker
+
+REPORT = "report"
+
+
+class Output(Protocol):
+    """What the operator gives to Spark, and what becomes of it."""
+
+    @property
+    def given(self) -> spark.StructType:
+        """The operator's columns, the report among them."""
+
+    def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
+        """Some results."""
+
+    def report(self, text: str) -> pd.DataFrame:
+        """The row that ends a bucket's batch."""
+
+    def results(self, joined: DataFrame) -> DataFrame:
+        """The results as rows, without the reports."""
+
+
+def output_of(rows: pa.Schema, ordered: bool) -> Output:
+    """The cheapest way for rows of this schema."""
+    schema = spark_schema(rows)
+    if ordered or any(pa.types.is_nested(field.type) for field in arrow_schema(schema)):
+        return Blobs(arrow_schema(schema), ordered)
+    return Columns(arrow_schema(schema))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Results as they are; columns go by position, so that no name a user may choose can matter on the way."""
+
+    schema: pa.Schema
+
+    @property
+    def given(self) -> spark.StructType:
+        fields = spark_schema(self.schema).fields
+        own = [spark.StructField(f"c{at}", field.dataType) for at, field in enumerate(fields)]
+        return spark.StructType([spark.StructField(REPORT, spark.StringType()), *own])
+
+    def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
+        whole = pa.concat_batches(piece).cast(self.schema)
+        return self._frame(pa.nulls(whole.num_rows, pa.string()), whole.columns)
+
+    def report(self, text: str) -> pd.DataFrame:
+        return self._frame(pa.array([text]), [pa.nulls(1, field.type) for field in self.schema])
+
+    def _frame(self, report: pa.Array, columns: Sequence[pa.Array]) -> pd.DataFrame:
+        named = {REPORT: report, **{f"c{at}": column for at, column in enumerate(columns)}}
+        return pd.DataFrame({name: pd.arrays.ArrowExtensionArray(column) for name, column in named.items()}, copy=False)
+
+    def results(self, joined: DataFrame) -> DataFrame:
+        names = enumerate(self.schema.names)
+        return joined.where(F.col(REPORT).isNull()).select(*(F.col(f"c{at}").alias(name) for at, name in names))
+
+
+@dataclass(frozen=True)
+class Blobs:
+    """Results in batches; those of an ordered query all come to one task, and are sorted there."""
+
+    schema: pa.Schema
+    ordered: bool
+
+    @property
+    def given(self) -> spark.StructType:
+        return spark.StructType().add("blob", "binary").add(REPORT, "string")
+
+    def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
+        return pd.DataFrame({"blob": [to_blob(piece)], REPORT: [None]})
+
+    def report(self, text: str) -> pd.DataFrame:
+        return pd.DataFrame({"blob": [None], REPORT: [text]})
+
+    def results(self, joined: DataFrame) -> DataFrame:
+        unpacker = Unpacker(self.schema, self.ordered)
+
+        def unpack(batches: Any) -> Any:
+            return unpacker(batches)
+
+        blobs = joined.select("blob").where("blob IS NOT NULL")
+        return (blobs.repartition(1) if self.ordered else blobs).mapInArrow(unpack, spark_schema(self.schema))
