@@ -20,6 +20,7 @@ from dovetail.runtime.spark import operator
 from dovetail.runtime.spark.blob import from_blob
 from dovetail.runtime.spark.cache import EngineCache
 from dovetail.runtime.spark.operator import Job, JoinOperator
+from dovetail.runtime.spark.output import Blobs
 from dovetail.runtime.spark.pack import Packer
 from dovetail.testing import Push, assert_same_rows, oracle, ordered
 from tests.spark.feeding import random_batches
@@ -91,7 +92,7 @@ class Cluster:
     def batch(self, push: Push, worker: int, fails: bool = False) -> None:
         self._monkeypatch.setattr(operator, "ENGINES", self._caches[worker])
         committed = copy.deepcopy(self.store.values)
-        processor = JoinOperator(self.job)
+        processor = JoinOperator(self.job, Blobs(self.query.schema, ordered=False))
         handle: Any = self.store
         processor.init(handle)
         timers: Any = None
