@@ -68,7 +68,7 @@ def comparisons(orders: Mapping[str, tuple[str, ...]], turns: dict[str, list[int
                 rows = pa.table([pa.array(numbers).cast(pa.timestamp("us")), numbers % 1000], schema=SCHEMA)
                 assert sum(batch.num_rows for batch in engine.push({name: rows})) >= 0
     assert come == {"S1": 10_000, "S2": 15_000, "S3": 10_000}
-    return sum(tally.matched for probe in engine._probes.values() for _, tally in probe.tallies)
+    return int(sum(tally.matched for probe in engine._probes.values() for _, tally in probe.tallies))
 
 
 RIGHT = {"S1": ("S3", "S2"), "S2": ("S1", "S3"), "S3": ("S1", "S2")}
