@@ -39,6 +39,18 @@ def test_a_peer_that_is_not_there_is_absent() -> None:
         assert attempt("nobody", missing, given).fields() == {"rows": 2_000, "why": "absent: no such package"}
 
 
+def test_one_workload_on_those_that_are_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: Inputs) -> Finding:
+        raise AbsentError("no such package")
+
+    here = {"dovetail_embedded": dovetail_embedded, "duckdb_offline": duckdb_offline, "pathway": missing}
+    monkeypatch.setattr(peers, "PEERS", here)
+    found = peers.compare("band", 30_000)
+    assert found["results_equal"]
+    assert found["embedded_vs_duckdb"] > 0
+    assert found["peers"]["pathway"] == {"rows": 6_000, "why": "absent: no such package"}
+
+
 def test_an_environment_that_cannot_be_made_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     nobody = Environment("dovetail-no-such-package", "0")
