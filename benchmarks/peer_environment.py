@@ -65,4 +65,5 @@ def _run(command: list[str]) -> str:
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else "it ended without a word"
+    causes = [line for line in lines if line.startswith("Caused by:")]  # Java's last word is how much it left out
+    return ([*lines, *causes] or ["it ended without a word"])[-1][:300]

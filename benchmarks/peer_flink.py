@@ -8,6 +8,7 @@ millisecond wider, and a condition on the microseconds takes away what that lets
       AND B.us - A.us BETWEEN -10000000 AND 10000000
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from benchmarks.peer_environment import Environment
 from benchmarks.workloads import Workload
 
 FLINK = Environment("apache-flink", "2.3.0")
+STREAM = re.compile(r"([A-Z])\.")
 TYPES = {pa.int64(): "BIGINT", pa.float64(): "DOUBLE"}
 SETTINGS = {
     "parallelism.default": "2",
@@ -65,7 +67,8 @@ def _join(workload: Workload) -> str:
 def _condition(workload: Workload, before: list[str], name: str) -> str:
     width, first = workload.window_us, before[0]
     wider = f"INTERVAL '{(width + 1000) / 1_000_000:.3f}' SECOND"
-    parts = [part for part in workload.on.split(" AND ") if f"{name}." in part]
+    named = {part: set(STREAM.findall(part)) for part in workload.on.split(" AND ")}
+    parts = [part for part, streams in named.items() if name in streams and streams <= {*before, name}]
     parts += [f"{name}.ts BETWEEN {first}.ts - {wider} AND {first}.ts + {wider}"]
     parts += [f"{name}.us - {other}.us BETWEEN -{width} AND {width}" for other in before]
     return " AND ".join(parts)

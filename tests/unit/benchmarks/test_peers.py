@@ -65,6 +65,7 @@ def test_flink_is_told_the_window_of_every_pair() -> None:
     assert task["settings"]["state.backend.type"] == "rocksdb"
     assert "JOIN C ON B.k = C.k AND C.ts BETWEEN A.ts - INTERVAL '10.001' SECOND" in task["join"]
     assert "C.us - A.us BETWEEN -10000000 AND 10000000 AND C.us - B.us BETWEEN" in task["join"]
+    assert task["join"].count("B.k = C.k") == 1, "said where both are known"
     assert task["tables"][0].startswith("CREATE TABLE A (us BIGINT, k BIGINT, v DOUBLE, ts AS")
     assert "LEFT JOIN B" in flink_task(left(10), Path("/rows"), rocksdb=False)["join"]
 
