@@ -74,7 +74,7 @@ class Operators:
         """Of the operator whose results leave."""
         return self._parts[-1].plan
 
-    def steps(self) -> dict[tuple[str, int], tuple[int, int]]:
+    def steps(self) -> dict[tuple[str, int], tuple[float, float]]:
         """Of that operator, by arriving stream and step of its probe: looks, tuples met."""
         return {
             (name, at): (tally.came, tally.matched)
@@ -89,8 +89,8 @@ class Operators:
         return (
             sum(tables * count for tables, count in stored),
             sum(count for _, count in stored),
-            sum(tally.came for tally in tallies),
-            sum(tally.matched for tally in tallies),
+            round(sum(float(tally.came) for tally in tallies)),
+            round(sum(float(tally.matched) for tally in tallies)),
         )
 
 
