@@ -18,6 +18,7 @@ DRIFT = 1.2
 GAIN = 0.95
 PAYBACK_S = 5.0
 FILLED = 0.25
+FEW_MATCHES = 0.1
 
 
 class Replan:
@@ -93,7 +94,8 @@ def _readings(known: Statistics) -> Iterator[tuple[object, float]]:
         yield ("rate", name), stream.rate
         yield ("tuples", name), stream.tuples
     yield from known.keys.items()
-    yield from known.selectivities.items()
+    # matches too few to matter are also too few to be measured well: that they come and go is no drift
+    yield from ((tie, FEW_MATCHES + matches) for tie, matches in known.fanouts.items())
 
 
 def _alike(one: float, other: float) -> bool:
