@@ -5,9 +5,10 @@ real join under a budget, on a simulated clock.
 """
 
 from experiments.grub_rates import figure_2, figure_11, figure_12
-from experiments.grub_settings import figure_16, table_2
+from experiments.grub_settings import figure_14, figure_16, table_2
 from experiments.grub_solvers import figure_4, figure_7
 from experiments.grub_times import figure_8, figure_9, figure_10
+from experiments.grub_uses import figure_17
 from experiments.outcome import Figure
 
 INTRO = """
@@ -32,6 +33,8 @@ FIGURES: dict[str, Figure] = {
     "grub-10": figure_10,
     "grub-11": figure_11,
     "grub-12": figure_12,
+    "grub-14": figure_14,
     "grub-table2": table_2,
     "grub-16": figure_16,
+    "grub-17": figure_17,
 }
