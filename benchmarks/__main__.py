@@ -21,6 +21,7 @@ NAMES = {
     "peers": "equi, equi3, band and outer on Dovetail, Spark's own join, Flink SQL, Pathway and DuckDB offline",
     "nexmark": "the joins among the Nexmark queries, embedded; results equal to DuckDB's",
     "shed": "results under too little CPU: harvesting against dropping tuples, on a simulated machine",
+    "spill": "six streams and too little memory: results so far, flushed in coordination, at random, and as a tree",
     "page": "the live page watching 10 million results in bursts: memory, lost reports, how quickly it answers",
     "planner": "the planner's choice against all alternatives, its predictions against measurements",
     "adapt": "streams that change: how soon the plan follows, and its speed beside a plan made for the new situation",

@@ -180,8 +180,10 @@ def check_budget(budget: Any, how: str, aggregates: bool, plan: Any) -> Budget |
 
 
 def _not_yet(budget: Budget) -> None:
-    if budget.memory is not None:
-        raise QueryError("budget(memory=...) is not supported yet")
+    if budget.memory is not None and budget.policy == "drop":
+        raise QueryError("budget(memory=..., policy='drop'): too little memory takes 'harvest', 'spill' or 'fail'")
+    if budget.memory is not None and budget.cpu is not None:
+        raise QueryError("budget(cpu=..., memory=...): both at once are not supported yet; limit one of them")
 
 
 def as_order(order: Any) -> str | Adaptive:

@@ -78,6 +78,7 @@ class Team:
 def measured(engine: Engine) -> dict[str, Any]:
     """Metrics, without sizes that depend on how much room an engine has made."""
     metrics = engine.metrics()
+    del metrics["bytes"]
     for stream in metrics["streams"].values():
         del stream["bytes"]
     return metrics

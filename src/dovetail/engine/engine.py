@@ -20,7 +20,7 @@ is cut or interleaved. Example, windows of 10 s, k equal:
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Literal, Protocol
+from typing import Literal
 
 import pyarrow as pa
 
@@ -39,10 +39,15 @@ from dovetail.engine.deliver.hold import Hold
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.sliding.stage import Sliding
 from dovetail.engine.deliver.unmatched import Semi, Unmatched, preserved_streams
+from dovetail.engine.deliver.way_out import WayOut
+from dovetail.engine.memory.insides import Insides
+from dovetail.engine.memory.keep import keeper_of
 from dovetail.engine.observed import Observed
 from dovetail.engine.persistent import Persistent
 from dovetail.engine.shed.pacer import Pacer
 from dovetail.engine.shed.shedding import Shedding, shedding_of
+from dovetail.engine.spill.store import PartStore
+from dovetail.engine.stopwatch import Stopwatch as Stopwatch
 from dovetail.model.decision import Decision
 from dovetail.model.window import RowWindow, TimeWindow
 from dovetail.plan.choose_plan import decision_of, plan_of
@@ -51,32 +56,28 @@ from dovetail.plan.plan_query import row_group
 
 _UNBOUNDED = 1 << 60
 _KEPT = 1 << 17
+_BLOCK_OF_LITTLE_MEMORY = 1 << 12
 
 Rows = Iterator[pa.RecordBatch]
-
-
-class Stopwatch(Protocol):
-    """Measures how long joining a block takes: by a clock, or by a simulation's own reckoning."""
-
-    def begin(self) -> None:
-        """A block is about to be joined."""
-
-    def split(self) -> float:
-        """The seconds since it began."""
-
-    def end(self, stream: str, block: Block) -> float:
-        """It has been; returns the seconds it took."""
 
 
 class Engine(Persistent):
     """One multi-way operator.
 
     With a ``stopwatch`` the time spent per stream is measured. ``block_rows`` is how many tuples of a batch are
-    joined at a time; with 1 it is the tuple-at-a-time algorithm of the papers, and the results are the same.
+    joined at a time; with 1 it is the tuple-at-a-time algorithm of the papers, and the results are the same. What
+    does not fit into the memory of a budget with the policy "spill" goes to ``store``, or to files.
     """
 
-    def __init__(self, plan: Plan, stopwatch: Stopwatch | None = None, block_rows: int | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        stopwatch: Stopwatch | None = None,
+        block_rows: int | None = None,
+        store: PartStore | None = None,
+    ) -> None:
         self.plan = plan
+        self.store = store
         self._block_rows = block_rows
         query = plan.query
         streams = {stream.name: stream for stream in query.streams}
@@ -119,6 +120,16 @@ class Engine(Persistent):
         logs = [SliceLog(name, window, self._doors[name].stored) for name, window in self._windows.items()]
         marks = [mark for kept in (*self._unmatched.values(), self._semi) if kept for mark in kept.sections()]
         self._sections = [*logs, *self._gate.piles.values(), *marks, *self._hold.sections()]
+        self._memory = keeper_of(self._insides(), query.budget, store)
+        if self._memory is not None:
+            self._sections += self._memory.sections()
+            self._block_rows = block_rows or _BLOCK_OF_LITTLE_MEMORY
+
+    def _insides(self) -> Insides:
+        return Insides(
+            lambda: self.plan, self._windows, self._doors, self._widths, self._rows, self._gate, self._hold,
+            self._unmatched, self._semi, lambda: self._latest, self.joined, self._deliver,
+        )  # fmt: skip
 
     def _probes_of(self, plan: Plan) -> dict[str, Probe]:
         windows, widths = self._windows, self._widths
@@ -133,7 +144,10 @@ class Engine(Persistent):
         The results must be read to the end: storing and expiry go along with them. Rows that do not fit their
         stream are found before anything has changed.
         """
-        return self._push({name: self._doors[name].read(rows) for name, rows in blocks.items()}, newest)
+        read = {name: self._doors[name].read(rows) for name, rows in blocks.items()}
+        if self._memory is not None:
+            self._memory.admit(blocks)
+        return self._push(read, newest)
 
     def _push(self, blocks: Mapping[str, Read], newest: Mapping[str, int] | None) -> Rows:
         largest = dict(newest or {})
@@ -171,6 +185,8 @@ class Engine(Persistent):
     def tick(self, now_us: int) -> Rows:
         """It is now this time, by the clock of whoever runs the engine."""
         self._watermarks.tick(now_us)
+        if self._memory is not None:
+            self._memory.tick(now_us, self.arrived())
         yield from self._proceed()
 
     def close(self) -> Rows:
@@ -178,6 +194,8 @@ class Engine(Persistent):
         self.pacer, self._gate.until = None, AFTER_ALL
         self._watermarks.close()
         yield from self._proceed()
+        if self._memory is not None:
+            self._memory.close()
 
     def decide(self, order: Literal["sync", "hold"]) -> None:
         """Wait at the door or at the exit, from the next call on; what waits at the door then goes on by itself."""
@@ -194,7 +212,9 @@ class Engine(Persistent):
 
     @property
     def frontier(self) -> int:
-        """No stream will send anything older."""
+        """No stream will send anything older, and no result before it is still owed."""
+        if self._memory is not None:
+            return min(self._memory.held_back({name: self._watermarks[name] for name in self._windows}).values())
         return self._watermarks.frontier
 
     @property
@@ -222,10 +242,14 @@ class Engine(Persistent):
                 yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
             for name, block, pending in interleave(blocks, self._block_rows):
                 yield from self._timed(name, block)
+                if self._memory is not None:
+                    yield from self._memory.work(self._reach(pending))
                 if pending:
                     yield from self._settle(pending, name)
                 self._observe()
                 self._take_up(blocks)
+        if self._memory is not None:
+            yield from self._memory.work(self._reach({}))
         yield from self._settle({}, next(iter(blocks)) if len(blocks) == 1 else None)
         self._take_up({})
 
@@ -279,6 +303,8 @@ class Engine(Persistent):
             return window.append(block)
         first = window.end - window.hidden
         window.hidden -= len(block)
+        if self._memory is not None:
+            self._memory.shown(name, first)
         return first, first + len(block)
 
     def _join(self, name: str, block: Block) -> Rows:
@@ -287,20 +313,21 @@ class Engine(Persistent):
         for found in self._probes[name].results(first, last):
             yield from self._deliver(found)
 
-    def _deliver(self, found: Partial) -> Rows:
+    def _deliver(self, found: Partial, out: WayOut | None = None) -> Rows:
         """Complete combinations: those that are results leave, or wait for their order."""
-        results = self._certain(self._row_check.inside(self._exit.verified(found)))
+        own, out = out is None, out or WayOut(self._exit, self._row_check, self._unmatched, self._semi)
+        results = self._certain(out.row_check.inside(out.exit.verified(found)), out)
         if not len(results):
             return
         if self.shedding is not None:
             self.shedding.see(results)
         self.observed.made(len(results))
-        for kept in self._unmatched.values():
+        for kept in out.unmatched.values():
             kept.see(results)
-        if self._semi:
-            self._semi.see(results)
+        if out.semi:
+            out.semi.see(results)
         elif self.plan.query.how != "anti":
-            yield from self._hold.take(results)
+            yield from self._hold.take(results) if own else self._hold.give_all(out.exit.rows(results))
 
     def _gather(self, results: Partial) -> Rows:
         """Results as rows."""
@@ -315,12 +342,12 @@ class Engine(Persistent):
         self._hold.write()
         return window.tail
 
-    def _certain(self, results: Partial) -> Partial:
+    def _certain(self, results: Partial, out: WayOut) -> Partial:
         """Without what a kept late row may no longer change: released times, rows given out as unmatched."""
         if self.plan.query.late != "keep":
             return results
         kept = self._hold.in_order(results)
-        for unmatched in self._unmatched.values():
+        for unmatched in out.unmatched.values():
             kept = unmatched.still_open(kept)
         self._counts["late_results"] += len(results) - len(kept)
         return kept
@@ -330,8 +357,9 @@ class Engine(Persistent):
 
         A lazy window is left as it is when a block of its own stream has just been ``joined``.
         """
-        marks, gate = self._watermarks, self._gate
-        reach = {name: min(marks[name], pending.get(name, AFTER_ALL), gate.earliest(name)) for name in self._windows}
+        reach = self._reach(pending)
+        if self._memory is not None:
+            reach = self._memory.held_back(reach)
         limit, second = sorted(reach.values())[:2]
         for name, window in self._windows.items():
             others = second if reach[name] == limit else limit
@@ -342,6 +370,11 @@ class Engine(Persistent):
                     self._forget(name, others)
         if self._gives_later:
             yield from self._hold.release(limit)
+
+    def _reach(self, pending: Mapping[str, int]) -> Mapping[str, int]:
+        """The earliest time that each stream may still bring."""
+        marks, gate = self._watermarks, self._gate
+        return {name: min(marks[name], pending.get(name, AFTER_ALL), gate.earliest(name)) for name in self._windows}
 
     def _leave(self, name: str, others: int, limit: int) -> Rows:
         """Rows of a stream that come out on their own, before they are forgotten."""

@@ -17,7 +17,10 @@ from dovetail.engine.admit.watermarks import Watermarks, whole_numbers
 from dovetail.engine.buffer.slices import Changes, Section, SliceKey
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.deliver.hold import Hold
+from dovetail.engine.memory.account import held_bytes
+from dovetail.engine.memory.keeper import Keeper
 from dovetail.engine.shed.shedding import Shedding
+from dovetail.errors import StateError
 from dovetail.model.decision import Decision
 from dovetail.plan.choose_plan import plan_of
 from dovetail.plan.physical import Plan
@@ -28,6 +31,7 @@ class Persistent:
 
     plan: Plan
     _sections: Sequence[Section]
+    _memory: Keeper | None
     _watermarks: Watermarks
     _windows: dict[str, Window]
     _doors: dict[str, Door]
@@ -63,12 +67,15 @@ class Persistent:
     def apply(self, changes: Changes) -> None:
         """Take over what another engine of the same plan did to the same state."""
         header = json.loads(changes.header)
+        if {name for name, _ in changes.new} - {section.section for section in self._sections}:
+            raise StateError("the state holds spilled rows; go on with a budget(memory=..., policy='spill') as before")
         for section in self._sections:
             ours = {number: rows for (name, number), rows in changes.new.items() if name == section.section}
             section.drop({number for name, number in changes.gone if name == section.section})
             for number in sorted(ours):
                 section.load(number, ours[number])
-            section.settle(header["sections"][section.section])
+            if section.section in header["sections"]:
+                section.settle(header["sections"][section.section])
         self._restore(header)
         for _ in self._settle({}):
             raise AssertionError("whoever wrote the state gave out all that was due")
@@ -142,4 +149,6 @@ class Persistent:
             "order": self._gate.mode,
             "frontier": self._watermarks.frontier,
             "plan": self.decision.to_json(),
+            "bytes": sum(window.resident for window in self._windows.values()) + held_bytes(self._gate, self._hold),
+            **({} if self._memory is None else {"memory": self._memory.metrics()}),
         }

@@ -6,8 +6,9 @@
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from os import PathLike, fspath
 from typing import Any, Literal
 
 from dovetail.errors import QueryError
@@ -49,7 +50,7 @@ class Harvest:
 
 @dataclass(frozen=True)
 class Budget:
-    """``memory`` in bytes or tuples, per partition; ``settings`` matter to the policy "harvest".
+    """``memory`` in bytes or tuples, per partition; ``settings`` matter to the policy "harvest", ``folder`` to "spill".
 
     ``strict``: stop with BudgetError when the budget cannot be met without going below ``min_completeness``.
     """
@@ -60,11 +61,20 @@ class Budget:
     min_completeness: float | None = None
     strict: bool = False
     settings: Harvest = Harvest()
+    folder: str | None = None
 
     @property
     def sheds(self) -> bool:
         """Whether results may be missing."""
         return self.policy in ("harvest", "drop")
+
+    def divided(self, operators: int) -> "Budget":
+        """An equal share of the memory for each of several operators."""
+        if self.memory is None:
+            return self
+        whole = self.memory.count if isinstance(self.memory, Tuples) else self.memory
+        share = max(1, whole // operators)
+        return replace(self, memory=Tuples(share) if isinstance(self.memory, Tuples) else share)
 
     def __str__(self) -> str:
         cpu = "" if self.cpu is None else f"cpu {self.cpu:g}, "
@@ -79,13 +89,15 @@ def budget(
     policy: "str | Harvest" = "harvest",
     min_completeness: float | None = None,
     strict: bool = False,
+    folder: "str | PathLike[str] | None" = None,
 ) -> Budget:
     """For ``budget=`` of a join: what it may use per partition, and what gives way.
 
     ``cpu``: share of one core, above 0 up to 1. ``memory``: ``"512 MB"`` or ``dv.tuples(1000)``. ``policy``:
     "harvest" (look only where most results are), "drop" (tuples, at the door), "spill" (to disk), "fail".
     With ``strict``, a run that cannot keep both the budget and ``min_completeness`` stops with BudgetError;
-    otherwise it keeps the completeness and reports what it uses.
+    otherwise it keeps the completeness and reports what it uses. ``folder``: where "spill" writes, else the system's
+    folder for temporary files.
 
     >>> import dovetail as dv
     >>> dv.budget(cpu=0.25, min_completeness=0.9).cpu
@@ -101,7 +113,9 @@ def budget(
     least = None if min_completeness is None else _share("budget(min_completeness", min_completeness)
     if least is not None and word not in ("harvest", "drop"):
         raise QueryError(f"budget(policy={word!r}): nothing is missing then, so min_completeness= says nothing")
-    return Budget(share, _as_memory(memory), word, least, bool(strict), settings)
+    if folder is not None and word != "spill":
+        raise QueryError(f"budget(policy={word!r}, folder={folder!r}): only 'spill' writes to a folder")
+    return Budget(share, _as_memory(memory), word, least, bool(strict), settings, _as_folder(folder))
 
 
 def harvest(
@@ -157,6 +171,12 @@ def _as_memory(memory: Any) -> int | Tuples | None:
     if match is None or match[2].lower() not in _BYTES or not float(match[1]) > 0:
         raise QueryError(f"budget(memory={memory!r}): write a size like '512 MB', or dovetail.tuples(1000)")
     return int(float(match[1]) * _BYTES[match[2].lower()])
+
+
+def _as_folder(folder: Any) -> str | None:
+    if folder is not None and not isinstance(folder, str | PathLike):
+        raise QueryError(f"budget(folder={folder!r}): it is the path of a folder")
+    return None if folder is None else fspath(folder)
 
 
 def _memory_text(memory: int | Tuples) -> str:

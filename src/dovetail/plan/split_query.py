@@ -88,7 +88,13 @@ def split_query(query: JoinQuery, tree: Tree) -> Operator:
     if why is not None:
         raise PlanError(f"plan={query.plan!r}: this query has {why}. Use plan='multiway'.")
     closed = replace(query, predicates=close_equalities(query.predicates))
+    if query.budget is not None:
+        closed = replace(closed, budget=query.budget.divided(_operators(tree)))
     return _operator(closed, tree, query.select, top=True)
+
+
+def _operators(tree: Tree) -> int:
+    return 0 if isinstance(tree, str) else 1 + sum(map(_operators, tree))
 
 
 def why_not_split(query: JoinQuery) -> str | None:
@@ -126,6 +132,7 @@ def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: boo
         algorithm=query.algorithm if isinstance(query.algorithm, str) else _of_these(query.algorithm, parts),
         partitions=query.partitions,
         invalidation=query.invalidation,
+        budget=query.budget,
     )
     return Operator(made if top else _with_expiry(made, below), below)
 

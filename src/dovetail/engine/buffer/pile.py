@@ -10,6 +10,7 @@ the limit of the last release.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import heappop, heappush
 from typing import Any
 
@@ -27,6 +28,10 @@ class _Chunk:
     times: Times
     rows: pa.RecordBatch
     written: bool = False
+
+    @cached_property
+    def nbytes(self) -> int:
+        return int(self.times.nbytes + self.rows.nbytes)
 
     def __lt__(self, other: "_Chunk") -> bool:
         return (self.times[0], self.number) < (other.times[0], other.number)
@@ -48,7 +53,7 @@ class Pile:
 
     @property
     def nbytes(self) -> int:
-        return sum(chunk.times.nbytes + chunk.rows.nbytes for chunk in self._heap)
+        return sum(chunk.nbytes for chunk in self._heap)
 
     @property
     def times(self) -> Times:
@@ -88,6 +93,7 @@ class Pile:
         """Other columns for the rows that wait; their times stay."""
         for chunk in self._heap:
             chunk.rows = made(chunk.rows)
+            vars(chunk).pop("nbytes", None)
 
     def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
         """Chunks to write and chunks to delete since the last call."""

@@ -30,6 +30,7 @@ Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
 _SMALLEST = 1024
 _SPARE = 1 << 18
+_SPARE_RESIDENT = 0.4
 
 
 class Window:
@@ -40,6 +41,7 @@ class Window:
         self.base = self.tail = self.end = 0
         self.slack = 0
         self._capacity = 0
+        self._touched = 0  # how many slots of these arrays were ever written to, before the last move
         self.hidden = 0  # how many of the newest tuples probes do not see yet
         self.renewed = 0  # the first id of the last renewal
         self.needed: Callable[[], int] = lambda: self.tail  # the oldest id that others still ask for
@@ -88,6 +90,31 @@ class Window:
         return arrays + indexes + sum(column.nbytes for column in self._columns.values())
 
     @property
+    def resident(self) -> int:
+        """About how many bytes of it take memory: all that was written to, and part of what is free for more.
+
+        Fresh pages take none until they are used, recycled ones do, and which they are the process cannot tell. Free
+        is at most half of what is used, so with two fifths of it the account is wrong by at most a fifth.
+        """
+        heads = sum(index.heads.nbytes for _, index in self._chained)
+        used = self._touched_slots / max(1, self._capacity)
+        return heads + int((self.nbytes - heads) * (used + (1 - used) * _SPARE_RESIDENT))
+
+    @property
+    def _touched_slots(self) -> int:
+        return max(self._touched, self.end - self.base)
+
+    def resident_with(self, more: int, row_bytes: int) -> int:
+        """About how many it would be with so many more tuples, whose rows take ``row_bytes``."""
+        heads = sum(index.heads.nbytes for _, index in self._chained)
+        slots = self.end - self.base + more
+        if slots > self._capacity:
+            slots = len(self) + more
+            heads = sum(8 << slots.bit_length() for _ in self._chained)
+        stored = (self.resident - heads) / self._touched_slots if self._touched_slots else 0
+        return max(self.resident, heads + int(slots * max(stored, row_bytes / max(1, more))))
+
+    @property
     def times(self) -> Times:
         return self._times.data
 
@@ -120,6 +147,10 @@ class Window:
     def note(self, name: str) -> Times:
         """Those numbers by slot."""
         return self._notes[name][0]
+
+    def fill_note(self, name: str, fill: int) -> None:
+        """From now on, new tuples get this number at first."""
+        self._notes[name] = self._notes[name][0], fill
 
     def eligible(self, ids: Times) -> npt.NDArray[np.bool_] | None:
         """Which tuples can match at all; None if every stored one can."""
@@ -229,6 +260,18 @@ class Window:
         for name, values in notes.items():
             self.note(name)[self.renewed - self.base : last - self.base] = values
 
+    def keep_only(self, ids: Times) -> None:
+        """Forget all but these tuples, and give back the memory that is then free."""
+        if len(ids):
+            self.renew(ids)
+        else:
+            self.forget(self.end)
+        self.shrink()
+
+    def shrink(self) -> None:
+        """Give back the memory that is free."""
+        self._move(self.tail, len(self) * 9 // 8)
+
     def column(self, name: str) -> Column:
         """A stored column, by slot."""
         return self._columns[name]
@@ -260,6 +303,7 @@ class Window:
         """Tuples from id ``kept`` on at the front of arrays of this capacity."""
         capacity = max(_SMALLEST, capacity)
         start, stop = kept - self.base, self.end - self.base
+        self._touched = self._touched_slots if capacity == self._capacity else stop - start
         for column in self._columns.values():
             column.move(start, stop, capacity)
         for numbers in self._derived.values():

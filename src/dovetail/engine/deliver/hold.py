@@ -55,7 +55,11 @@ class Hold:
         if self._ordered:
             self._fresh.add(results)
             return
-        for rows in self._gather(results):
+        yield from self.give_all(self._gather(results))
+
+    def give_all(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows that were just made, in several batches."""
+        for rows in batches:
             yield from self.give(rows)
 
     def oldest(self, stream: str, default: int) -> int:

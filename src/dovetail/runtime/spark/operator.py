@@ -45,6 +45,7 @@ from dovetail.runtime.spark.blob import in_pieces
 from dovetail.runtime.spark.cache import ENGINES, Cached
 from dovetail.runtime.spark.chain import heartbeat
 from dovetail.runtime.spark.output import Output
+from dovetail.runtime.spark.parts import StateParts
 from dovetail.runtime.spark.report import Report
 from dovetail.runtime.spark.state import BucketState, Head
 
@@ -72,11 +73,17 @@ class Job:
     relays_us: int | None = None
     shared: SharedPlan | None = None
 
+    @property
+    def spills(self) -> bool:
+        """Whether the state store also holds what does not fit into the memory of a worker."""
+        budget = self.plan.query.budget
+        return budget is not None and budget.memory is not None and budget.policy == "spill" and not self.once
+
     def engine(self) -> Engine:
         """A new engine."""
         if self.shared is not None:
             return SharedEngine(self.shared, WallStopwatch(), schedule=schedule_windows(self.shared))
-        engine = Engine(self.plan, WallStopwatch())
+        engine = Engine(self.plan, WallStopwatch(), store=StateParts() if self.spills else None)
         Replanning(engine)
         return engine
 
@@ -90,7 +97,7 @@ class JoinOperator(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state variables."""
-        self._state = BucketState(handle)
+        self._state = BucketState(handle, self._job.spills)
         self._alarm = Alarm(handle, self._job.plan.query, self._job.ended)
 
     def handleInitialState(self, key: tuple[Any, ...], initialState: pd.DataFrame, timerValues: TimerValues) -> None:  # noqa: N802, N803
@@ -176,7 +183,14 @@ class JoinOperator(StatefulProcessor):
         return Adapting(engine, order.alpha).around(results) if isinstance(order, Adaptive) else results
 
     def _recall(self, bucket: int, report: Report) -> tuple[Head | None, Engine]:
-        """An engine that agrees with the state, by the cheapest way that is safe."""
+        """An engine that agrees with the state, and that finds there what it has spilled."""
+        head, engine = self._found(bucket, report)
+        if isinstance(engine.store, StateParts):
+            engine.store.bind(self._state.parts)
+        return head, engine
+
+    def _found(self, bucket: int, report: Report) -> tuple[Head | None, Engine]:
+        """The engine, by the cheapest way that is safe."""
         with report.phase("load"):
             head = self._state.head(self._job.fingerprint, self._job.description)
             cached = ENGINES.take((self._job.run, bucket))

@@ -2,6 +2,7 @@
 
 head:    token, fingerprint, header, lineage       rewritten by every batch; small
 slices:  ("window/T", 12) -> blob                  written once, deleted when the last tuple has expired
+parts:   7 -> blob                                 spilled rows, read only when they are joined
 origin:  the query as text                         written by the first batch; read to explain a mix-up
 """
 
@@ -25,6 +26,7 @@ _HEAD = (
 )
 _ORIGIN = StructType().add("query", "string")
 _SLICE, _BLOB = StructType().add("section", "string").add("number", "long"), StructType().add("blob", "binary")
+_PART = StructType().add("number", "long")
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,11 @@ class Head:
 class BucketState:
     """The state variables of the operator; the bucket they speak of is the one Spark is calling for."""
 
-    def __init__(self, handle: StatefulProcessorHandle) -> None:
+    def __init__(self, handle: StatefulProcessorHandle, spills: bool = False) -> None:
         self._head = handle.getValueState("head", _HEAD)
         self._origin = handle.getValueState("origin", _ORIGIN)
         self._slices = handle.getMapState("slices", _SLICE, _BLOB)
+        self.parts = handle.getMapState("parts", _PART, _BLOB) if spills else None
 
     def head(self, fingerprint: str, description: str) -> Head | None:
         """The head if there is one; StateError if another query wrote it."""

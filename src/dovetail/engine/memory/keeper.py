@@ -1,0 +1,40 @@
+"""Who keeps an engine inside its memory: asked before a batch, after each block, and before anything is forgotten."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from dovetail.engine.buffer.slices import Section
+from dovetail.engine.memory.insides import Rows
+
+Incoming = Mapping[str, pa.Table | pa.RecordBatch]
+Reach = Mapping[str, int]
+
+
+class Keeper(Protocol):
+    """What an engine tells it; ``reach`` is the earliest time each stream may still bring."""
+
+    def admit(self, incoming: Incoming) -> None:
+        """A batch is about to come; BudgetError if it cannot, and then nothing has changed."""
+
+    def shown(self, name: str, first: int) -> None:
+        """A block of tuples stored ahead, the first of them under this id, is seen from now on."""
+
+    def work(self, reach: Reach) -> Rows:
+        """A block was joined, or a call is about to end: make room; results that were owed come out."""
+
+    def held_back(self, reach: Reach) -> Reach:
+        """How far the streams count as having come, as long as joins are owed."""
+
+    def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
+        """It is this time; so many rows have come of each stream."""
+
+    def close(self) -> None:
+        """All is done: leave nothing behind."""
+
+    def sections(self) -> Sequence[Section]:
+        """Its part of the state."""
+
+    def metrics(self) -> dict[str, Any]:
+        """What it did."""

@@ -1,0 +1,87 @@
+"""A flushed part: tuples of one stream that left memory together, and what is known of them without reading them.
+
+    arrived 3 3 4 4 4, departed 6      in memory during the epochs 3..5 and 4..5; gone from epoch 6 on
+    probes 8                           in a pause at the end of epoch 8, it was joined with all that was in memory
+
+An epoch ends with every flush and every pass over the disk; tuples that are in memory during the same epoch meet there.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
+from dovetail.engine.buffer.window import Window
+
+EPOCH = "epoch"
+Epochs = npt.NDArray[np.int64]
+Runs = tuple[tuple[int, int], ...]  # (how many tuples, their epoch of arrival), in order
+
+
+@dataclass(frozen=True)
+class Span:
+    """When some tuples of a stream happened, arrived and departed; ``partition`` of their keys, if they share one."""
+
+    earliest: int
+    latest: int
+    first: int
+    last: int
+    departed: int = AFTER_ALL
+    partition: int | None = None
+    probes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """Tuples on disk, under a number."""
+
+    number: int
+    stream: str
+    rows: int
+    bytes: int
+    runs: Runs
+    span: Span
+
+    def probed(self, epoch: int) -> "Part":
+        """After it was joined with what is in memory at the end of the epoch."""
+        return replace(self, span=replace(self.span, probes=(*self.span.probes, epoch)))
+
+    def settled(self) -> "Part":
+        """After a pass over everything, when no probe before it matters any more."""
+        return replace(self, span=replace(self.span, probes=()))
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(values: dict[str, Any]) -> "Part":
+        span = Span(**(values["span"] | {"probes": tuple(values["span"]["probes"])}))
+        runs = tuple((count, epoch) for count, epoch in values["runs"])
+        return Part(**(values | {"runs": runs, "span": span}))
+
+
+def span_in_memory(window: Window) -> Span:
+    """What is true of the tuples in a window."""
+    start, stop = window.tail - window.base, window.end - window.base
+    if start == stop:
+        return Span(AFTER_ALL, BEFORE_ALL, 0, 0)
+    epochs = window.note(EPOCH)[start:stop]
+    return Span(int(window.clock[start]) - window.slack, int(window.clock[stop - 1]), int(epochs[0]), int(epochs[-1]))
+
+
+def runs_of(epochs: Epochs) -> Runs:
+    """Epochs of arrival, which never fall, as runs.
+
+    >>> runs_of(np.array([3, 3, 4]))
+    ((2, 3), (1, 4))
+    """
+    values, counts = np.unique(epochs, return_counts=True)
+    return tuple(zip(counts.tolist(), values.tolist(), strict=True))
+
+
+def epochs_of(runs: Runs) -> Epochs:
+    """The inverse of ``runs_of``."""
+    counts, values = zip(*runs, strict=True) if runs else ((), ())
+    return np.repeat(np.array(values, np.int64), np.array(counts, np.int64))

@@ -1,0 +1,50 @@
+"""Too little memory on Spark: what is flushed stays in the state store, whoever goes on with the bucket."""
+
+import random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import dovetail as dv
+from dovetail.testing import Push, assert_same_rows, oracle, ordered
+from tests.spark.feeding import random_batches
+from tests.spark.queries import random_rows
+from tests.spark.test_operator import Cluster
+
+LITTLE = dv.budget(memory=dv.tuples(40), policy="spill")
+KINDS: list[dict[str, Any]] = [{}, {"order": "hold"}, {"how": "full"}, {"how": "semi", "order": "sync"}]
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("options", KINDS, ids=str)
+def test_spilled_parts_wander_with_their_bucket(
+    options: dict[str, Any], seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Cluster("A.k = B.k AND A.n < B.n", "AB", monkeypatch, workers=2, budget=LITTLE, **options)
+    far = Push({name: random_rows(place, 5, 600, 1, first_row=9000) for place, name in enumerate("AB")})
+    batches = [*random_batches("AB", seed=seed, batches=8, count=25), far]
+    dice, most = random.Random(seed), 0
+    for push in batches:
+        if dice.random() < 0.3:
+            cluster.batch(push, dice.randrange(2), fails=True)
+        cluster.batch(push, dice.randrange(2))
+        most = max(most, sum(name == "parts" for name, _ in cluster.store.values))
+        for cache in cluster._caches:
+            for cached in cache._engines.values():
+                assert cached.engine.metrics()["memory"]["held"] <= 40
+    assert most > 0
+    early = pa.scalar(500_000_000, pa.int64()).cast(cluster.query.time_type)
+    expected, rows = oracle(cluster.query, batches).rows, cluster.rows()
+    assert_same_rows(*(table.filter(pc.less(table["result_time"], early)) for table in (rows, expected)))
+    assert "order" not in options or ordered(rows)
+
+
+def test_parts_that_are_gone_are_gone_from_the_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster("A.k = B.k", "AB", monkeypatch, workers=1, budget=LITTLE)
+    for start in range(0, 600, 10):
+        push = Push({name: random_rows(start, 30, start, 10, first_row=start * 100) for name in "AB"})
+        cluster.batch(push, 0)
+    parts = [name for name, _ in cluster.store.values if name == "parts"]
+    assert 0 < len(parts) < 60
