@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WITH_JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME &&
 
-.PHONY: help demo test test-kafka test-cluster kafka-jars lint types docs-test soak bench bench-peers papers reference requirements clean
+.PHONY: help demo test test-kafka test-cluster kafka-jars lint types docs-test new-user soak bench bench-peers papers reference requirements clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
@@ -26,6 +26,9 @@ lint: .venv/dev.stamp  ## style, and which layer may import which
 
 types: .venv/dev.stamp  ## mypy, strict
 	@$(BIN)/mypy
+
+new-user:  ## what a newcomer does, in a fresh clone and environment: install, README, tutorial (about two minutes)
+	@scripts/new_user.sh
 
 soak: .venv/dev.stamp  ## slow tests: five hundred micro-batches on Spark, killed drivers and executors (about 15 minutes)
 	@$(WITH_JAVA) $(BIN)/pytest -m slow

@@ -26,38 +26,34 @@ Page = dict[int, tuple[str, str]]
 pytestmark = pytest.mark.cluster
 
 
-def where(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Which Dovetail an executor has."""
-    import dovetail as here
-
-    for _ in batches:
-        yield pa.RecordBatch.from_pydict({"file": [str(here.__file__)], "host": [os.getcwd()]})
-
-
 def test_the_page_prints_what_it_shows(page: Page) -> None:
     assert len(page) > 2
     assert all(printed.rstrip() == shown.rstrip() for printed, shown in page.values()), page
 
 
 def test_executors_have_the_package_that_was_shipped(cluster_spark: Any, page: Page) -> None:
-    found = cluster_spark.range(0, 8, 1, 8).mapInArrow(where, "file string, host string").distinct().collect()
-    assert len({row.host for row in found}) == 2, "both workers work"
+    def where(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import dovetail as here
+
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"file": [str(here.__file__)], "folder": [os.getcwd()]})
+
+    found = cluster_spark.range(0, 8, 1, 8).mapInArrow(where, "file string, folder string").distinct().collect()
+    assert len({row.folder for row in found}) == 2, "both workers work"
     assert all("dovetail.zip" in row.file for row in found), "not the one that this machine has installed"
-
-
-def misses(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """How many kernels a new process beside an executor's own has to compile."""
-    import dovetail as here
-
-    folder = str(Path(str(here.__file__)).parents[1])
-    program = f"import sys; sys.path.insert(0, {folder!r}); {COUNTED}"
-    for _ in batches:
-        printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-        yield pa.RecordBatch.from_pydict({"misses": [int(printed)]})
 
 
 def test_kernels_are_kept_for_the_next_process(cluster_spark: Any, page: Page, kernels: Path) -> None:
     """The page has joined, so kernels lie in the folder, and no other process beside the executor compiles them."""
+
+    def misses(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import dovetail as here
+
+        program = f"import sys; sys.path.insert(0, {str(Path(str(here.__file__)).parents[1])!r}); {COUNTED}"
+        for _ in batches:
+            printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+            yield pa.RecordBatch.from_pydict({"misses": [int(printed)]})
+
     assert len(list(kernels.rglob("*.nbi"))) > 5
     assert cluster_spark.range(0, 1, 1, 1).mapInArrow(misses, "misses long").collect() == [(0,)]
 
