@@ -1,7 +1,10 @@
+import pytest
+
 from benchmarks.settings import Settings
 from benchmarks.spill import run
 
 
+@pytest.mark.slow
 def test_coordinated_flushing_is_never_behind_random_and_all_plans_give_the_same_rows() -> None:
     report = run(Settings(rows=60))
     assert report.valid
