@@ -34,7 +34,14 @@ class Unobserved(Observed):
     def stored(self, *_: Any) -> None:
         """Nothing is noted."""
 
-    joined = made = expired = stored
+    def joined(self, *_: Any) -> None:
+        """Nor here."""
+
+    def made(self, *_: Any) -> None:
+        """Nor here."""
+
+    def expired(self, *_: Any) -> None:
+        """Nor here."""
 
     @property
     def due(self) -> bool:
