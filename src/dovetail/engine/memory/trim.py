@@ -7,8 +7,9 @@ counted: from it and from the results made follows how many are missing.
     rates 10 and 50 per second, memory for 1000 tuples: A keeps 1000, B none; B's tuples meet A's as they arrive
 
 Combinations looked at and results made give a selectivity; combinations that would have been looked at with whole
-windows give the results that would have been made. The band is two standard deviations of counting what was
-made: results, or arrivals where those are fewer, because results of one arrival come together.
+windows give the results that would have been made. The band is two standard deviations of counting
+what was made, results or arrivals where those are fewer, times the number of streams met: results of one stored tuple
+come together.
 """
 
 from collections import deque
@@ -137,7 +138,7 @@ class Trim:
     def metrics(self) -> dict[str, Any]:
         """What is held, what has left, and what is missing for it."""
         missed, seen = self.missed, min(self.results, sum(self._inside.joined.values()))
-        band = 2 * (sqrt(missed) + missed / sqrt(max(seen, 1)))
+        band = 2 * (len(self._inside.windows) - 1) * (sqrt(missed) + missed / sqrt(max(seen, 1)))
         return {
             "policy": "harvest",
             "limit": self._account.limit,
