@@ -1,5 +1,11 @@
-"""CPU budgets on Spark: per bucket, from batch times and arrivals, with decisions and waiting rows in the state."""
+"""CPU budgets on Spark: per bucket, from batch times and arrivals, with decisions and waiting rows in the state.
 
+A budget needs timers, and with timers Spark always has another batch to run: the queries here run until they have done
+what is asked, and are stopped.
+"""
+
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +18,37 @@ ON = "A.k = B.k AND ABS(B.x - C.x) <= 0.5"
 PARTS = ("given_s", "used_s", "throttle", "dropped", "comparisons_skipped", "missed_high", "completeness", "short")
 
 
+LONGEST_S = 120
+
+
+def run_until(folder: Folder, frame: Any, done: Callable[[Any], bool]) -> Any:
+    """Run a pipeline from its checkpoint until ``done`` says so."""
+    writer = frame.writeStream.format("parquet").option("path", str(folder.path / "out"))
+    started = writer.option("checkpointLocation", str(folder.path / "checkpoint")).start()
+    for _ in range(LONGEST_S):
+        if started.awaitTermination(1) or done(started):
+            break
+    started.stop()
+    assert started.exception() is None
+    return started
+
+
+def all_read(count: int, started: Any) -> bool:
+    return bool(sum(progress.numInputRows for progress in started.recentProgress) >= count)
+
+
+def results_made(started: Any) -> int:
+    return sum(int(batch["results"]) for batch in dv.spark_metrics(started))
+
+
 def test_a_budget_that_is_enough_changes_nothing(spark: Any, tmp_path: Path) -> None:
     folder = Folder(spark, tmp_path, "ABC")
     batches = random_batches("ABC", seed=3, batches=3, count=25)
     folder.feed(batches)
     query = build(ON, folder.frames(), partitions=2, budget=dv.budget(cpu=1.0))
-    started = folder.run(query.spark())
-    assert_same_rows(folder.rows(query), oracle(query.model, batches).rows)
+    expected = oracle(query.model, batches).rows
+    started = run_until(folder, query.spark(), lambda running: results_made(running) >= expected.num_rows)
+    assert_same_rows(folder.rows(query), expected)
     report = dv.spark_metrics(started)[-1]["budget"]
     assert (report["throttle"], report["completeness"], report["missed_high"]) == (1.0, 1.0, 0.0)
 
@@ -31,7 +61,8 @@ def test_too_little_gives_part_of_the_rows_and_says_so_across_a_restart(spark: A
     for part in (batches[:3], batches[3:]):
         folder.feed(part)
         query = build(ON, folder.frames(), partitions=2, budget=dv.budget(cpu=0.001, policy=policy))
-        metrics = dv.spark_metrics(folder.run(query.spark()))
+        count = sum(rows.num_rows for push in part for rows in push.batch.values())
+        metrics = dv.spark_metrics(run_until(folder, query.spark(), partial(all_read, count)))
         throttles += [bucket["engine"]["budget"]["throttle"] for batch in metrics for bucket in batch["buckets"]]
     assert_subset(folder.rows(query), oracle(query.model, batches).rows)
     report = metrics[-1]["budget"]
