@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import dovetail as dv
 from dovetail.testing import assert_same_rows, assert_subset, oracle
 from tests.spark.feeding import Folder, random_batches
@@ -53,6 +55,7 @@ def test_a_budget_that_is_enough_changes_nothing(spark: Any, tmp_path: Path) -> 
     assert (report["throttle"], report["completeness"], report["missed_high"]) == (1.0, 1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_too_little_gives_part_of_the_rows_and_says_so_across_a_restart(spark: Any, tmp_path: Path) -> None:
     folder = Folder(spark, tmp_path, "ABC")
     batches = random_batches("ABC", seed=4, batches=6, count=40)

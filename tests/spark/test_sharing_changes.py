@@ -79,6 +79,7 @@ STORIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("schedule", "kind", "streams", "on", "most"), STORIES.values(), ids=STORIES)
 def test_queries_come_and_go_between_batches(
     spark: Any, tmp_path: Path, schedule: str, kind: str, streams: str, on: str, most: int

@@ -64,6 +64,7 @@ def test_files(spark: Any, tmp_path: Path, kind: str) -> None:
     assert_same_rows(found, oracle(query.model, [Push(expected)]).rows)
 
 
+@pytest.mark.slow
 def test_rows_made_by_the_clock(spark: Any, tmp_path: Path) -> None:
     """The rate source in steps of a batch: as many rows in each, a second apart."""
     rate = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 20).option("numPartitions", 2)

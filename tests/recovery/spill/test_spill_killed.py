@@ -18,7 +18,14 @@ def start(folder: Path, phase: str, count: int) -> int:
     return subprocess.run(command, check=False).returncode
 
 
-@pytest.mark.parametrize(("phase", "count"), [("write", 7), ("pause", 3), ("pass", 5)])
+@pytest.mark.parametrize(
+    ("phase", "count"),
+    [
+        ("write", 7),
+        pytest.param("pause", 3, marks=pytest.mark.slow),
+        pytest.param("pass", 5, marks=pytest.mark.slow),
+    ],
+)
 def test_killed_in_a_phase_and_started_again(tmp_path: Path, phase: str, count: int) -> None:
     assert start(tmp_path, phase, count) == -signal.SIGKILL
     left = {path.name for path in (tmp_path / "spill").glob("dovetail-*/")}

@@ -116,6 +116,7 @@ def test_a_thousand_queries_are_a_few_passes_over_a_block(passes: Counter[str], 
     assert not engine.suspended
 
 
+@pytest.mark.slow
 def test_many_arrivals_at_once_are_one_pass_however_many_queries(passes: Counter[str]) -> None:
     run = dv.share(*queries([f"{size} us" for size in range(1, 1001)])).local()
     run.push("A", block(MANY_ARRIVALS + 1))
