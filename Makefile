@@ -17,7 +17,7 @@ demo: .venv/demo.stamp  ## join two streams on Spark and show the rows as they c
 	@$(WITH_JAVA) $(BIN)/dovetail demo
 
 test: lint types .venv/dev.stamp  ## everything that must hold: style, types, layers, all tests
-	@$(WITH_JAVA) $(BIN)/pytest
+	@$(WITH_JAVA) scripts/run_tests.sh
 
 lint: .venv/dev.stamp  ## style, and which layer may import which
 	@$(BIN)/ruff check .
