@@ -36,6 +36,7 @@ class SharedHold(Hold):
         self._places = np.full(1 + max((each.number for each in subscriptions), default=0), -1, np.int64)
         self._places[[each.number for each in subscriptions]] = np.arange(len(subscriptions))
         self.delivered = Counter({name: self.delivered[name] for name in self._names})
+        self._reached = np.full(1 + max(stages, default=0), self.floor, np.int64)
         self._waits = np.array([member.query.order != "none" for member in shared.members], np.bool_)
 
     @property
@@ -56,6 +57,14 @@ class SharedHold(Hold):
         if not waits.all():
             yield self._named(rows.filter(pa.array(~waits)) if waits.any() else rows)
 
+    def keep(self, rows: pa.RecordBatch) -> None:
+        """Rows that wait for their time, without those of queries that have given out later ones."""
+        if self._may_be_late:
+            fits = result_times(rows) >= self._reached[self._stages[self._places_of(rows)]]
+            self.out_of_order += int((~fits).sum())
+            rows = rows.filter(pa.array(fits))
+        self.pile.add(rows)
+
     def in_order(self, results: Partial) -> Partial:
         """All results: which queries they are too late for shows once they are routed."""
         return results
@@ -68,6 +77,8 @@ class SharedHold(Hold):
         """
         limits = np.array(self.limits or [limit], np.int64)
         self._behind = int(limits[-1]) if self.limits else AFTER_ALL
+        per_stage = limits[: len(self._reached)] if len(limits) >= len(self._reached) else limits.min()
+        self._reached = np.maximum(self._reached, per_stage)
         for rows in self._kept_back:
             self.pile.add(rows)
         self._kept_back = []
