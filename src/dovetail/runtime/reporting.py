@@ -13,34 +13,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.observe.report import report_of
-from dovetail.observe.reporter import Reporter
+from dovetail.observe.reports import Reports
 from dovetail.observe.sample import sample_rows
 from dovetail.plan.display import plan_html, run_html
 from dovetail.runtime.operators import Operators
 from dovetail.runtime.plans import plans_of
 
-PLAN_EVERY = 10
 
-
-class Reporting:
+class Reporting(Reports):
     """Ties a run to its reporter."""
 
     def __init__(self, run: Any, folder: Path, name: str, about: dict[str, Any]) -> None:
+        super().__init__(folder, name, {"runtime": "embedded", **about})
         self._run = run
-        self._reporter = Reporter(folder, name, {"runtime": "embedded", **about})
-        self._made = 0
-        self._rows: dict[str, Any] | None = None
         self._responses: dict[str, float] = {}
-
-    @property
-    def folder(self) -> Path:
-        """Where the reports are."""
-        return self._reporter.folder
-
-    @property
-    def lost(self) -> int:
-        """How many reports could not be made or written."""
-        return self._reporter.lost
 
     def watch(self, batches: Iterator[pa.RecordBatch], last: bool) -> Iterator[pa.RecordBatch]:
         """The results of a call, and then a report if one is due."""
@@ -64,15 +50,15 @@ class Reporting:
                 self._responses |= dict.fromkeys(pc.unique(batch["query"]).to_pylist(), passed_s)
 
     def _values(self) -> dict[str, Any]:
-        """What there is to say now; plans, which change slowly, now and then."""
+        """What there is to say now."""
         metrics = report_of(self._run.metrics())
         for name, seconds in self._responses.items():
             metrics.get("queries", {}).get(name, {})["response_s"] = seconds
         values: dict[str, Any] = {"metrics": metrics, "rows": self._rows}
-        if self._made % PLAN_EVERY == 0:
+        if self._with_plans:
             values["plans"] = plans_of(self._run._engine)
-        self._made += 1
-        self._rows, self._responses = None, {}
+        self._told()
+        self._responses = {}
         return values
 
 

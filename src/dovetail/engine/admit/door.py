@@ -21,6 +21,7 @@ from dovetail.engine.admit.conform import Clock, conform, read_clock, times_us, 
 from dovetail.engine.admit.derive import both, derive
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.watermarks import BEFORE_ALL
+from dovetail.engine.buffer.places import places_in_order
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.check import true_rows
 from dovetail.engine.evaluate import compile_expression
@@ -139,6 +140,8 @@ def chosen(columns: Mapping[str, pa.Array], keep: Flags) -> Columns:
 
 
 def _in_order(columns: Mapping[str, pa.Array], times: Times) -> tuple[Columns, Times]:
-    order = np.argsort(times, kind="stable")
-    chosen = pa.array(order)
-    return {name: array.take(chosen) for name, array in columns.items()}, times[order]
+    places = places_in_order(times)
+    if places is None:
+        return dict(columns), times
+    order = pa.array(places)
+    return {name: array.take(order) for name, array in columns.items()}, times[places]

@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail.engine.buffer.places import places_in_order
+
 Times = npt.NDArray[np.int64]
 SliceKey = tuple[str, int]
 
@@ -129,7 +131,5 @@ class Pile:
 
 
 def _sorted(rows: pa.RecordBatch, times: Times) -> tuple[pa.RecordBatch, Times]:
-    if len(times) < 2 or bool((times[1:] >= times[:-1]).all()):
-        return rows, times
-    order = np.argsort(times, kind="stable")
-    return rows.take(pa.array(order)), times[order]
+    places = places_in_order(times)
+    return (rows, times) if places is None else (rows.take(pa.array(places)), times[places])

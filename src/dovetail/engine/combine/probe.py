@@ -44,12 +44,7 @@ class Probe:
             yield from self._extend(0, start)
 
     def _start(self, first: int, last: int) -> Partial:
-        window = self._windows[self.arriving]
-        ids, times = np.arange(first, last), window.times[first - window.base : last - window.base]
-        eligible = window.eligible(ids)
-        if eligible is not None:
-            ids, times = ids[eligible], times[eligible]
-        return Partial({self.arriving: ids}, times, times + self._widths[self.arriving])
+        return alone(self.arriving, self._windows[self.arriving], first, last, self._widths[self.arriving])
 
     def _pieces(self, depth: int, partial: Partial) -> Iterator[Piece]:
         return self._steps[depth].pieces(partial)
@@ -63,17 +58,40 @@ class Probe:
         tally.came += len(partial)
         if not len(window):
             return
-        for parents, ids in self._pieces(depth, partial):
-            if not len(ids):
-                continue
-            for test in (window.seen, window.eligible):
-                keep = test(ids)
-                if keep is not None:
-                    parents, ids = parents[keep], ids[keep]
-            # copied, because the next piece reuses the arrays
-            longer = partial.extended(level.stream, parents, window, ids.copy(), width)
-            for predicate in level.checks:
-                longer = longer.where(check(predicate, self._windows, longer))
-            tally.matched += len(longer)
-            if len(longer):
-                yield from self._extend(depth + 1, longer)
+        for found in lengthened(level, self._windows, partial, self._pieces(depth, partial), width):
+            tally.matched += len(found)
+            yield from self._extend(depth + 1, found)
+
+
+def alone(name: str, window: Window, first: int, last: int, width: int) -> Partial:
+    """The stored tuples with ids first..last-1 that can match, before any other stream is bound."""
+    ids, times = np.arange(first, last), window.times[first - window.base : last - window.base]
+    eligible = window.eligible(ids)
+    if eligible is not None:
+        ids, times = ids[eligible], times[eligible]
+    return Partial({name: ids}, times, times + width)
+
+
+def lengthened(
+    level: Level, windows: Mapping[str, Window], partial: Partial, pieces: Iterator[Piece], width: int
+) -> Iterator[Partial]:
+    """Partial results with one tuple more of the level's stream, a piece of candidates at a time; none is empty."""
+    window = windows[level.stream]
+    for parents, ids in pieces:
+        if not len(ids):
+            continue
+        for test in (window.seen, window.eligible):
+            keep = test(ids)
+            if keep is not None:
+                parents, ids = parents[keep], ids[keep]
+        # copied, because the next piece reuses the arrays
+        longer = checked(level, windows, partial.extended(level.stream, parents, window, ids.copy(), width))
+        if len(longer):
+            yield longer
+
+
+def checked(level: Level, windows: Mapping[str, Window], longer: Partial) -> Partial:
+    """Those for which the level's other predicates hold."""
+    for predicate in level.checks:
+        longer = longer.where(check(predicate, windows, longer))
+    return longer

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.check import check
 from dovetail.engine.combine.partial import Ids, Partial
-from dovetail.engine.combine.probe import Probe
+from dovetail.engine.combine.probe import Probe, checked
 from dovetail.model.window import RowWindow
 from dovetail.model.window import Window as WindowSize
 from dovetail.plan.physical import Level
@@ -56,16 +55,11 @@ class StagedProbe(Probe):
 
     def stage(self, arrivals: Suspended) -> Iterator[Partial]:
         """The results that the arrivals' next stage adds."""
-        window = self._windows[self.arriving]
-        ids = np.arange(arrivals.first, arrivals.last)
-        eligible = window.eligible(ids)
-        ids = ids if eligible is None else ids[eligible]
-        times = window.times[ids - window.base]
-        if not len(ids):
+        start = self._start(arrivals.first, arrivals.last)
+        if not len(start):
             return
-        start = Partial({self.arriving: ids}, times, times + self._widths[self.arriving])
         with _as_seen(self._windows, arrivals.ends):
-            for low, high, least, most in self._ranges(arrivals, times):
+            for low, high, least, most in self._ranges(arrivals, start.newest):
                 yield from self._first_step(start, low, high, least, most)
 
     def _ranges(self, arrivals: Suspended, times: Ids) -> Iterator[tuple[Ids, Ids, Ids | int, Ids | int]]:
@@ -131,9 +125,8 @@ class StagedProbe(Probe):
     def _further(self, start: Partial, level: Level, width: int, parents: Ids, ids: Ids) -> Iterator[Partial]:
         if not len(ids):
             return
-        longer = start.extended(level.stream, parents, self._windows[level.stream], ids, width)
-        for predicate in level.checks:
-            longer = longer.where(check(predicate, self._windows, longer))
+        window = self._windows[level.stream]
+        longer = checked(level, self._windows, start.extended(level.stream, parents, window, ids, width))
         if len(longer):
             yield from self._extend(1, longer)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dovetail.engine.combine.kernels import inspect_times, time_order
+from dovetail.engine.buffer.places import places_in_order
 from dovetail.engine.combine.partial import Ids, Partial
 
 _MOST_PARTS = 64
@@ -82,8 +82,8 @@ def _merged(parts: list[Partial]) -> Partial:
 
 def _in_order(parts: list[Partial]) -> Partial:
     merged = _merged(parts)
-    smallest, largest, behind = inspect_times(merged.newest)
-    return _chosen(merged, time_order(merged.newest, smallest, largest)) if behind else merged
+    places = places_in_order(merged.newest)
+    return merged if places is None else _chosen(merged, places)
 
 
 def _chosen(results: Partial, places: Ids) -> Partial:

@@ -85,10 +85,14 @@ class Hold:
     def keep(self, rows: pa.RecordBatch) -> None:
         """Rows that wait for their time, order or not."""
         if self._may_be_late and self._ordered:
-            fits = result_times(rows) >= self.floor
+            fits = result_times(rows) >= self._floors(rows)
             self.out_of_order += int((~fits).sum())
             rows = rows.filter(pa.array(fits))
         self.pile.add(rows)
+
+    def _floors(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64] | int:
+        """Below which time each row may no longer come out."""
+        return self.floor
 
     def in_order(self, results: Partial) -> Partial:
         """Without results older than what has left already."""

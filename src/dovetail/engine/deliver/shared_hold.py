@@ -46,8 +46,7 @@ class SharedHold(Hold):
 
     def take(self, results: Partial) -> Iterator[pa.RecordBatch]:
         """Results that were just made; which queries they belong to shows once they are rows."""
-        for rows in self._gather(results):
-            yield from self.give(rows)
+        yield from self.give_all(self._gather(results))
 
     def give(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Rows that were just made."""
@@ -57,13 +56,10 @@ class SharedHold(Hold):
         if not waits.all():
             yield self._named(rows.filter(pa.array(~waits)) if waits.any() else rows)
 
-    def keep(self, rows: pa.RecordBatch) -> None:
-        """Rows that wait for their time, without those of queries that have given out later ones."""
-        if self._may_be_late:
-            fits = result_times(rows) >= self._reached[self._stages[self._places_of(rows)]]
-            self.out_of_order += int((~fits).sum())
-            rows = rows.filter(pa.array(fits))
-        self.pile.add(rows)
+    def _floors(self, rows: pa.RecordBatch) -> np.ndarray:
+        """How far each row's query has come: while arrivals are suspended, some are ahead of others."""
+        reached: np.ndarray = self._reached[self._stages[self._places_of(rows)]]
+        return reached
 
     def in_order(self, results: Partial) -> Partial:
         """All results: which queries they are too late for shows once they are routed."""

@@ -7,18 +7,16 @@ if that grows too large, the run stops in the middle of the batch.
     limit 100 MB, held 90 MB      push of 5 MB: taken      push of 20 MB: BudgetError, and 90 MB are still held
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dovetail.engine.buffer.slices import Section
 from dovetail.engine.memory.account import Account
 from dovetail.engine.memory.insides import Insides, Rows
-from dovetail.engine.memory.keeper import Incoming, Reach
+from dovetail.engine.memory.keeper import Carefree, Incoming, Reach
 from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget
 
 
-class Fail:
+class Fail(Carefree):
     """Refuses what does not fit."""
 
     def __init__(self, inside: Insides, budget: Budget) -> None:
@@ -37,9 +35,6 @@ class Fail:
                 "windows, or take policy='spill'."
             )
 
-    def shown(self, name: str, first: int) -> None:
-        """Nothing to note."""
-
     def work(self, reach: Reach) -> Rows:
         """Stop if held output has passed the limit."""
         held = self._account.held()
@@ -49,20 +44,6 @@ class Fail:
                 f"budget is {self._budget}. Go on from a snapshot with more memory, or without an order."
             )
         yield from ()
-
-    def held_back(self, reach: Reach) -> Reach:
-        """Nothing is owed."""
-        return reach
-
-    def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
-        """Nothing depends on time."""
-
-    def close(self) -> None:
-        """Nothing to leave behind."""
-
-    def sections(self) -> Sequence[Section]:
-        """No state of its own."""
-        return ()
 
     def metrics(self) -> dict[str, Any]:
         """How much is held, of how much."""

@@ -38,3 +38,24 @@ class Keeper(Protocol):
 
     def metrics(self) -> dict[str, Any]:
         """What it did."""
+
+
+class Carefree:
+    """What a keeper does that puts nothing off and leaves nothing behind: nothing."""
+
+    def shown(self, name: str, first: int) -> None:
+        """Nothing to note."""
+
+    def held_back(self, reach: Reach) -> Reach:
+        """Nothing is owed."""
+        return reach
+
+    def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
+        """Nothing depends on time."""
+
+    def close(self) -> None:
+        """Nothing to leave behind."""
+
+    def sections(self) -> Sequence[Section]:
+        """No state of its own: what was counted does not outlive the run."""
+        return ()

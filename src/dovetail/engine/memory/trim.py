@@ -13,15 +13,13 @@ come together.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
 from math import prod, sqrt
 from typing import Any
 
 from dovetail.engine.admit.watermarks import BEFORE_ALL
-from dovetail.engine.buffer.slices import Section
 from dovetail.engine.memory.account import Account
 from dovetail.engine.memory.insides import Insides, Rows
-from dovetail.engine.memory.keeper import Incoming, Reach
+from dovetail.engine.memory.keeper import Carefree, Incoming, Reach
 from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget, Tuples
 from dovetail.plan.allocate_memory import allocate_memory
@@ -29,7 +27,7 @@ from dovetail.plan.allocate_memory import allocate_memory
 _ROOM = 0.7  # of a budget in bytes, is kept: the rest fills until the next division
 
 
-class Trim:
+class Trim(Carefree):
     """Keeps the newest tuples of each stream, as many as its share."""
 
     def __init__(self, inside: Insides, budget: Budget) -> None:
@@ -51,9 +49,6 @@ class Trim:
                 f"{self._account.held():,} are held, and completeness is at {self.completeness:.3f}: the budget "
                 f"({self._budget}) cannot be met. Give it more memory, smaller windows, or a lower min_completeness."
             )
-
-    def shown(self, name: str, first: int) -> None:
-        """Nothing to note."""
 
     def work(self, reach: Reach) -> Rows:
         """Count what was looked at, then make room."""
@@ -120,20 +115,6 @@ class Trim:
     def completeness(self) -> float:
         """The share of all results that was made."""
         return self.results / (self.results + self.missed) if self.results else 1.0
-
-    def held_back(self, reach: Reach) -> Reach:
-        """Nothing is owed."""
-        return reach
-
-    def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
-        """Nothing depends on time."""
-
-    def close(self) -> None:
-        """Nothing to leave behind."""
-
-    def sections(self) -> Sequence[Section]:
-        """What was counted does not outlive the run."""
-        return ()
 
     def metrics(self) -> dict[str, Any]:
         """What is held, what has left, and what is missing for it."""

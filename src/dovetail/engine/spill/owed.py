@@ -12,12 +12,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial as bound
 
-import numpy as np
-
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.candidates import bind
-from dovetail.engine.combine.check import check
 from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.probe import alone, lengthened
 from dovetail.engine.memory.insides import Insides
 from dovetail.engine.spill.loaded import Loaded, in_memory, loaded
 from dovetail.engine.spill.made import all_made, owed, possible
@@ -56,12 +54,8 @@ class Owed:
     def _from(self, part: Part, sources: Sources) -> Iterator[Found]:
         name = part.stream
         with self._open(name, part) as start:
-            ids = np.arange(start.window.tail, start.window.end)
-            eligible = start.window.eligible(ids)
-            ids = ids if eligible is None else ids[eligible]
-            times = start.window.times[ids - start.window.base]
-            first = Partial({name: ids}, times, times + self.inside.widths[name])
-            if len(ids):
+            first = alone(name, start.window, start.window.tail, start.window.end, self.inside.widths[name])
+            if len(first):
                 yield from self._extend(self.inside.plan().probes[name], {name: start}, first, sources)
 
     def _open(self, name: str, source: Source) -> AbstractContextManager[Loaded]:
@@ -99,17 +93,8 @@ def extended(level: Level, windows: Mapping[str, Window], partial: Partial, widt
     """Partial results with one tuple more, in pieces."""
     window = windows[level.stream]
     if not len(window):
-        return
-    for parents, ids in bind(level.access, windows, window, width).pieces(partial):
-        for test in (window.seen, window.eligible):
-            keep = test(ids)
-            if keep is not None:
-                parents, ids = parents[keep], ids[keep]
-        longer = partial.extended(level.stream, parents, window, ids.copy(), width)
-        for predicate in level.checks:
-            longer = longer.where(check(predicate, windows, longer))
-        if len(longer):
-            yield longer
+        return iter(())
+    return lengthened(level, windows, partial, bind(level.access, windows, window, width).pieces(partial), width)
 
 
 def _windows(members: Members) -> dict[str, Window]:

@@ -12,40 +12,28 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.observe.buckets import Buckets
-from dovetail.observe.reporter import LAST_WORDS_S, Reporter
+from dovetail.observe.reporter import LAST_WORDS_S
+from dovetail.observe.reports import Reports
 from dovetail.observe.sample import sample_rows
 from dovetail.runtime.spark.metrics import batch_metrics
 
 LOOK_EVERY_S = 0.5
-PLAN_EVERY = 10
 
 Plans = Callable[[Mapping[str, Any]], list[dict[str, Any]]]
 
 
-class SparkReporting:
+class SparkReporting(Reports):
     """Watches one ``StreamingQuery`` until it ends; ``plans`` says how it is planned, given what was measured."""
 
     def __init__(self, query: Any, folder: Path, name: str, about: dict[str, Any], plans: Plans | None = None) -> None:
+        super().__init__(folder, name, {"runtime": "spark", **about})
         self._query = query
         self._plans = plans
-        self._reporter = Reporter(folder, name, {"runtime": "spark", **about})
         self._buckets = Buckets()
         self._last = -1
-        self._made = 0
-        self._rows: dict[str, Any] | None = None
         self._stop = Event()
         self._thread = Thread(target=self._watch, name=f"dovetail watches {name}", daemon=True)
         self._thread.start()
-
-    @property
-    def folder(self) -> Path:
-        """Where the reports are."""
-        return self._reporter.folder
-
-    @property
-    def lost(self) -> int:
-        """How many reports could not be made or written."""
-        return self._reporter.lost
 
     def see(self, rows: pa.Table) -> None:
         """Results to show a few of, from wherever they are delivered (a function given to ``foreachBatch``)."""
@@ -86,9 +74,8 @@ class SparkReporting:
 
     def _values(self) -> dict[str, Any]:
         values: dict[str, Any] = {"metrics": self._buckets.report(), "rows": self._rows}
-        if self._plans is not None and self._made % PLAN_EVERY == 0:
+        if self._plans is not None and self._with_plans:
             with self._reporter.careful():
                 values["plans"] = self._plans(self._buckets.statistics)
-        self._made += 1
-        self._rows = None
+        self._told()
         return values

@@ -38,7 +38,7 @@ def running_largest(times, start, stop, clock, so_far):
 _DIGIT = 12
 
 
-@njit(f"{I8}({I8}, int64, int64)", cache=True, nogil=True)
+@njit(f"{I8}({READ}, int64, int64)", cache=True, nogil=True)
 def time_order(times, smallest, largest):
     """The places of the times from smallest to largest, ties as they are: a radix sort, as times lie close together."""
     order, other = np.arange(len(times)), np.empty(len(times), np.int64)
