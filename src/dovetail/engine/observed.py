@@ -6,7 +6,8 @@
     its results             how many
 
 A reading is due when the slowest stream has come a second further (or the fastest three times that), so
-that rates are seen at the same point of the streams' taking turns; or after many tuples, but never after a few.
+that rates are seen at the same point of the streams' taking turns; or after many tuples, but never after a few. If few
+blocks came in that second, later readings wait for more, up to three seconds: they share what a reading costs.
 """
 
 from collections import defaultdict
@@ -27,7 +28,9 @@ from dovetail.plan.physical import Key, key_text
 
 INTERVAL_US = 1_000_000
 _FAR_BEHIND = 3
-_FEW_TUPLES, _FEW_BLOCKS, _MANY_TUPLES = 64, 4, 1 << 18
+_FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
+_FEW_BLOCKS, _MANY_BLOCKS = 4, 32
+_PATIENCE_US = 3 * INTERVAL_US
 
 
 class Seen:
@@ -106,7 +109,9 @@ class Observed:
         """Whether enough has happened since the last reading."""
         if self._since < _FEW_TUPLES or self._blocks < _FEW_BLOCKS:
             return False
-        least = INTERVAL_US if self._since < _MANY_TUPLES else 1
+        least = INTERVAL_US if self._blocks >= _MANY_BLOCKS or not self.ready else _PATIENCE_US
+        if self._since >= _MANY_TUPLES:
+            least = 1
         return self._latest - self._clock >= least and self._now() - self._clock >= least
 
     def _now(self) -> int:

@@ -54,11 +54,15 @@ def asked_algorithm(query: JoinQuery, name: str) -> Algorithm | None:
 
 
 def cell_width(band: Band) -> float | None:
-    """How wide the cells are that a band hashes by: as wide as itself; None if it is open, empty or a point."""
+    """How wide the cells are that a band hashes by: half of it; None if it is open, empty or a point.
+
+    A band then reaches three cells, one and a half times its own width; with cells of its own width it would be two,
+    and twice its width to walk along.
+    """
     if band.low is None or band.high is None:
         return None
     whole = isinstance(band.low, int) and isinstance(band.high, int)
     width = float(band.high) - float(band.low) + whole
     if not _NARROWEST <= width < math.inf:
         return None
-    return max(width, _ROUNDING * max(abs(band.low), abs(band.high)))
+    return max(width / 2, _ROUNDING * max(abs(band.low), abs(band.high)))

@@ -46,7 +46,7 @@ def test_rates_windows_keys_selectivities_and_output() -> None:
 
 
 def test_costs_are_told_apart() -> None:
-    known = play(engine("AB", "A.k = B.k"), range(4), {"A": 1000, "B": 1000}, 10)
+    known = play(engine("AB", "A.k = B.k"), range(8), {"A": 1000, "B": 1000}, 10)
     for cost in known.costs.values():
         assert cost.insert_s > 0
         assert cost.probe_s > 0

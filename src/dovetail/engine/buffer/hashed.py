@@ -54,9 +54,9 @@ class HashIndex:
 
 
 class CellIndex(HashIndex):
-    """Chains over the cells of a number line: a band as wide as a cell reaches two of them.
+    """Chains over the cells of a number line: a band as wide as two cells reaches three of them.
 
-    With cells of width 2 the value 4.7 lies in cell 2; a probe for 3.9 +- 1 walks the chains of cells 1 and 2.
+    With cells of width 1 the value 4.7 lies in cell 4; a probe for 3.9 +- 1 walks the chains of cells 2, 3 and 4.
     """
 
     def __init__(self, width: float) -> None:

@@ -9,7 +9,7 @@ from dovetail.engine.combine.kernels.signature import F8, I8
 
 LARGEST = np.finfo(np.float64).max  # an end of a band that overflows is as near as that
 FARTHEST = 2.0**50  # cells; beyond, rounding of the values would be wider than a cell
-CELLS = 16  # a band reaches two, and with what rounding may add at most a dozen
+CELLS = 16  # a band reaches three, and with what rounding may add at most a dozen
 
 
 @njit(["int64(int64, float64)", "int64(float64, float64)"], cache=True, nogil=True, inline="always")

@@ -45,12 +45,20 @@ def hash_insert(codes, heads, nexts, shift, base, first, last):
 def read_ahead(
     bound_codes, bound, bound_base, heads, shift, window_codes, times, nexts, base, tail, ids, codes, whens, gaps
 ):
-    """The first tuple of each code's chain and what stands there; of an expired one, some tuple's instead."""
+    """The first tuple of each code's chain and what stands there; of an expired one, some tuple's instead.
+
+    The second ones are only looked at, so that they are at hand when the walk comes to them.
+    """
     for i in range(len(bound)):
         ids[i] = heads[bucket_of(bound_codes[bound[i] - bound_base], shift)]
     for i in range(len(bound)):
         slot = max(ids[i], tail) - base
         codes[i], whens[i], gaps[i] = window_codes[slot], times[slot], nexts[slot]
+    touched = np.int64(0)
+    for i in range(len(bound)):
+        slot = max(ids[i] - gaps[i], tail) - base
+        touched += window_codes[slot] + times[slot] + nexts[slot]
+    ids[len(bound)] = touched  # written down, or the compiler would leave the reading out
 
 
 @njit(
@@ -70,7 +78,7 @@ def hash_probe(
     n, limit = 0, len(found)
     if tail - base >= len(times):
         return n, len(bound), np.int64(-1)
-    first_ids, first_codes = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
+    first_ids, first_codes = np.empty(AHEAD + 1, np.int64), np.empty(AHEAD, np.int64)
     first_times, first_gaps = np.empty(AHEAD, np.int64), np.empty(AHEAD, np.int64)
     while p < len(bound):
         ahead = min(AHEAD, len(bound) - p)
