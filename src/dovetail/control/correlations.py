@@ -19,6 +19,7 @@ from dovetail.model.shedding import FAR
 Times = npt.NDArray[np.int64]
 
 _FADE = 0.6
+_ENOUGH = 30.0  # results that are kept in mind however long ago they were found
 _PRIOR = 10.0  # sampled results that an even spread over the window counts as
 _BINS_PER_SLICE = 4
 _MOST_BINS = 2000
@@ -59,7 +60,7 @@ class Correlations:
                 self._came[arriving, other] = self._matched[arriving, other] = 0.0
         self._orders = dict(orders)
         for name, histogram in self.histograms.items():
-            histogram.fade(_FADE)
+            histogram.fade(max(_FADE, min(1.0, _ENOUGH / max(histogram.total, 1.0))))
             for ages in learned.ages.get(name, ()):
                 histogram.add(ages)
         for name in self._names:

@@ -126,20 +126,23 @@ class CpuBudget:
     def _readings(self) -> tuple[int, int, float, float, float, int, dict[str, int]]:
         shed, engine = self._shedding, self._engine
         arrived = shed.counts["arrived"]
+        welcome = arrived - shed.counts["refused"]  # what the door was told to refuse does not count as not consumed
         consumed = arrived - engine.waiting - sum(shed.dropped.values())
         results = shed.estimate.produced, shed.estimate.missed
-        return arrived, consumed, *results, self.used_s, shed.counts["compared"], engine.arrived()
+        return welcome, consumed, *results, self.used_s, shed.counts["compared"], engine.arrived()
 
     def _adapt(self, seconds: float) -> None:
         before, self._before = self._before, self._readings()
-        arrived, consumed, produced, missed, used, compared = (
+        welcome, consumed, produced, missed, used, compared = (
             now - then for now, then in zip(self._before[:6], before[:6], strict=True)
         )
-        if not arrived:
+        if self._before[6] == before[6]:
             return
         given = self._share * seconds
-        throttle = self.control.throttle
-        throttle.adapt(consumed * min(1.0, given / used) if used > 0 else consumed, arrived * self._admitted())
+        if welcome:
+            self.control.throttle.adapt(consumed * min(1.0, given / used) if used > 0 else consumed, welcome)
+        else:
+            self.control.throttle.adapt(1, 1)  # nothing was let in, so nothing had to wait
         rates = {name: max(count - before[6][name], 0.5) / seconds for name, count in self._before[6].items()}
         completeness = produced / (produced + missed) if produced + missed > 0 else 1.0
         self._speed.add(compared, used)
@@ -147,11 +150,6 @@ class CpuBudget:
         buffer = self._budget.settings.buffer
         self._room = {name: buffer or max(_ROOM, round(rate * seconds)) for name, rate in rates.items()}
         self._complain()
-
-    def _admitted(self) -> float:
-        """What the door means to let in does not count as not consumed."""
-        kept = self._shedding.decision.kept
-        return sum(kept.values()) / len(kept) if kept else 1.0
 
     def _decide(self, rates: dict[str, float], completeness: float) -> Any:
         shed, orders = self._shedding, self._engine.decision.orders

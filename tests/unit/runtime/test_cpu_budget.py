@@ -61,6 +61,21 @@ def test_what_even_the_smallest_setting_cannot_do_is_dropped_at_the_door_and_cou
     assert log.metrics["used_s"] <= 1.1 * (log.metrics["given_s"] + 1)
 
 
+def test_the_door_opens_again_also_where_few_tuples_come() -> None:
+    streams = correlated_streams(LAGS, rate=3, seconds=60)
+    burst = correlated_streams(LAGS, rate=200, seconds=10)
+    both = {name: pa.concat_tables([burst[name], _later(streams[name], 10)]) for name in streams}
+    log = overload(query(budget=dv.budget(cpu=1.0, policy=FAST)), both, capacity=50)
+    assert min(log.throttles) <= 0.011
+    assert sum(log.metrics["dropped"].values()) > 1000
+    assert log.metrics["kept"] == {"A": 1.0, "B": 1.0}
+    assert log.results(since=60) > 0
+
+
+def _later(rows: pa.Table, seconds: int) -> pa.Table:
+    return rows.set_column(0, "ts", pc.add(rows["ts"], pa.scalar(seconds * 1_000_000, pa.duration("us"))))
+
+
 def test_a_lag_that_moves_is_found_again() -> None:
     streams = correlated_streams(LAGS, rate=50, seconds=60, moves={"A": 0.0, "B": 1.0})
     whole = overload(query(budget=dv.budget(cpu=1.0)), streams, capacity=1e15)

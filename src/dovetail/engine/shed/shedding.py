@@ -87,7 +87,7 @@ class Shedding:
     def at_the_door(self, name: str, times: Times, room: int | None, counts: bool) -> Flags | None:
         """Which tuples of a stream come in; None: all of them. ``counts``: all do, and some are marked later."""
         self.counts["arrived"] += len(times)
-        kept = self.decision.kept.get(name, 1.0)
+        kept = meant = self.decision.kept.get(name, 1.0)
         if counts or not len(times):
             return None
         if room is not None and kept * len(times) > room:
@@ -95,8 +95,10 @@ class Shedding:
         self.logs[name].note(int(times[0]), kept)
         if kept >= 1.0:
             return None
-        keep: Flags = self.random.random(len(times)) < kept
+        drawn = self.random.random(len(times))
+        keep: Flags = drawn < kept
         self.dropped[name] += int((~keep).sum())
+        self.counts["refused"] += int((drawn >= meant).sum())
         return keep
 
     def marked(self, name: str, block: Block) -> Block:
@@ -107,6 +109,7 @@ class Shedding:
             return block
         keep: Flags = self.random.random(len(block)) < kept
         self.dropped[name] += int((~keep).sum())
+        self.counts["refused"] += int((~keep).sum())
         return replace(block, eligible=keep if block.eligible is None else keep & block.eligible)
 
     def edges(self, arriving: str, probed: str) -> Times:
