@@ -7,8 +7,10 @@ real join under a budget, on a simulated clock.
 from experiments.grub_rates import figure_2, figure_11, figure_12
 from experiments.grub_settings import figure_14, figure_16, table_2
 from experiments.grub_solvers import figure_4, figure_7
+from experiments.grub_streams import figure_13, figure_15
 from experiments.grub_times import figure_8, figure_9, figure_10
 from experiments.grub_uses import figure_17
+from experiments.grub_video import video
 from experiments.outcome import Figure
 
 INTRO = """
@@ -33,8 +35,11 @@ FIGURES: dict[str, Figure] = {
     "grub-10": figure_10,
     "grub-11": figure_11,
     "grub-12": figure_12,
+    "grub-13": figure_13,
     "grub-14": figure_14,
+    "grub-15": figure_15,
     "grub-table2": table_2,
     "grub-16": figure_16,
     "grub-17": figure_17,
+    "grub-video": video,
 }

@@ -15,9 +15,13 @@ import pyarrow as pa
 import dovetail as dv
 from dovetail.control.drop_rates import Arriving, keep_rates, total_cost
 from experiments.overload import Load, Served, grub_rows, near_query, served, steps
-from experiments.server import Operators
+from experiments.server import Operators, Orders
 
 WINDOW_S = 20.0
+_KNOWN = 50.0  # tuples per second at which fan-outs are taken
+ORDERS = {
+    f"into {one} first": ((one, other), ("S1", "S3"), ("S1", "S2")) for one, other in (("S2", "S3"), ("S3", "S2"))
+}
 ALIGNED, LAGGED = (0.0, 0.0, 0.0), (0.0, 5.0, 15.0)
 
 
@@ -37,10 +41,19 @@ class Setting:
     dearer: float = 1.0
     decision_s: float = 0.0
     step_s: float = 0.1
+    orders: tuple[tuple[str, ...], ...] | None = None
+    imposed: float | None = None
+    opened_s: float | None = None
+    saves: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(f"S{place + 1}" for place in range(len(self.lags)))
+
+    @property
+    def probes(self) -> Orders | None:
+        """Probe orders, if they are fixed."""
+        return dict(zip(self.names, self.orders, strict=True)) if self.orders else None
 
     def at(self, rate: float) -> "Setting":
         return replace(self, rates=(rate,))
@@ -70,6 +83,10 @@ def _load(setting: Setting, query: dv.Query) -> Load:
         setting.step_s,
         setting.dearer,
         setting.decision_s,
+        setting.probes,
+        setting.imposed,
+        setting.opened_s,
+        setting.saves,
     )
 
 
@@ -102,7 +119,7 @@ def full(setting: Setting, kept: tuple[float, ...] | None = None) -> Full:
             name: rows.filter(pa.array(random.random(rows.num_rows) < share))
             for (name, rows), share in zip(streams.items(), kept, strict=True)
         }
-    operators = Operators(near_query(setting.names, WINDOW_S, None))
+    operators = Operators(near_query(setting.names, WINDOW_S, None), setting.probes)
     results, before = 0, operators.steps()
     for now_s, batches in steps(streams, setting.seconds, setting.step_s):
         found = operators.push(now_s, batches).results
@@ -135,10 +152,11 @@ def _three(setting: Setting) -> Setting:
 
 
 def _directions(setting: Setting) -> list[Arriving]:
-    """The cost model of the full join: its rates, its windows, its fan-outs."""
-    known, rate = full(replace(setting, dearer=1.0)), setting.rates[0]
+    """The cost model of the full join: its rates, its windows, its fan-outs, which grow as the windows do."""
+    known, rate = full(replace(setting, dearer=1.0).at(_KNOWN)), setting.rates[0]
     windows = (rate * WINDOW_S,) * (len(setting.names) - 1)
-    return [Arriving(name, rate, 1.0, known.orders[name], windows, known.fanouts[name]) for name in setting.names]
+    fanouts = {name: tuple(each * rate / _KNOWN for each in some) for name, some in known.fanouts.items()}
+    return [Arriving(name, rate, 1.0, known.orders[name], windows, fanouts[name]) for name in setting.names]
 
 
 def dropped(setting: Setting) -> Full:

@@ -1,4 +1,8 @@
-"""Grub's application: two joins with long windows, in the place of DAC (17)."""
+"""Grub's application: two joins with long windows and strong time correlation, in the place of DAC (17).
+
+Claims and the agents they name are reported within minutes of each other, in either order; the windows are an hour and
+two thirds of one.
+"""
 
 from functools import cache
 
@@ -11,15 +15,16 @@ from experiments.overload import Load, Served, served
 
 _SCHEMA = pa.schema({"ts": pa.timestamp("us"), "agent": pa.int64()})
 _MINUTE = 60.0
+_APART = 8 * _MINUTE
+_SAMPLED, _NOISE = 0.1, 0.03
 
 
 def figure_17(quick: bool) -> Outcome:
-    """Claims and agents joined over 60 and over 20 minutes; claims name an agent reported 5 minutes before."""
+    """Agents and claims joined over 60 and over 40 minutes, with the throttle held at what is not shed."""
     shed = (0.0, 0.2, 0.35, 0.6, 0.9) if quick else (0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-    windows = {"first join (60 min)": 60.0, "second join (20 min)": 20.0}
-    kept = {name: _kept(minutes, shed, quick) for name, minutes in windows.items()}
-    falls = {name: next((s for s, k in zip(shed, each, strict=True) if k < 0.95), None) for name, each in kept.items()}
-    first, second = kept.values()
+    much = shed.index(0.35)
+    first, second = (_kept(minutes, shed, quick) for minutes in (60.0, 40.0))
+    curves = Curve("first join (60 min)", shed, first), Curve("second join (40 min)", shed, second)
     return Outcome(
         "grub-17",
         "Two joins with long windows while more and more load is shed",
@@ -27,58 +32,68 @@ def figure_17(quick: bool) -> Outcome:
         "the one with the longer window does not yet.",
         paper={"second join loses results from, % shed": 35},
         ours={
-            "first join loses results from, % shed": _percent(falls["first join (60 min)"]),
-            "second join loses results from, % shed": _percent(falls["second join (20 min)"]),
-            "first join keeps at 90 % shed": first[-1],
-            "second join keeps at 90 % shed": second[-1],
+            "first join loses results from, % shed": _falls(shed, first),
+            "second join loses results from, % shed": _falls(shed, second),
+            **{f"first join keeps at {100 * s:.0f} % shed": first[shed.index(s)] for s in (0.35, 0.6, 0.9)},
+            **{f"second join keeps at {100 * s:.0f} % shed": second[shed.index(s)] for s in (0.35, 0.6, 0.9)},
         },
         checks={
-            "up to 20 % shed both keep 95 % or more": min(first[shed.index(0.2)], second[shed.index(0.2)]) >= 0.95,
-            "the longer window keeps 95 % at 35 %, too": first[shed.index(0.35)] >= 0.95,
-            "at 90 % the longer window keeps more of its results": first[-1] >= second[-1],
-        },
-        panels=(
-            Panel(
-                "load shed", "share of the full join's results", tuple(Curve(n, shed, each) for n, each in kept.items())
+            "below 35 % shed both keep all": all(_keeps(*each) for each in zip(shed[:much], first, strict=False))
+            and all(_keeps(*each) for each in zip(shed[:much], second, strict=False)),
+            "the longer window keeps all at 35 %, too": _keeps(shed[much], first[much]),
+            "beyond, the longer window keeps more of its results": all(
+                one > other for s, one, other in zip(shed, first, second, strict=True) if s > 0.35
             ),
-        ),
+        },
+        panels=(Panel("load shed", "share of the full join's results", curves),),
         differences=(
-            "DAC's data are not public; ours are two streams of unique agents and of claims that each name one agent, "
-            "reported about 5 minutes (deviation 1) before, at one tuple per second.",
+            "DAC's data are not public; ours are two streams, one tuple per second each: agents, and claims that each "
+            f"name one agent, reported before or after it (deviation {_APART / _MINUTE:.0f} minutes). How strong DAC's "
+            "correlation is decides from where on results are lost; the paper does not say.",
+            "What counts as all: a tenth of the arrivals looks for where results lie, through the throttle's share of "
+            "the window, and so loses what is shed of its own results, 3.5 % of all at 35 %; and beyond that "
+            f"{_NOISE:.0%} may be lost.",
         ),
     )
 
 
-def _percent(share: float | None) -> str:
-    return "not up to 90" if share is None else f"{100 * share:.0f}"
+def _keeps(shed: float, share: float) -> bool:
+    """Whether a share of the results counts as all of them."""
+    return share >= 1 - _SAMPLED * shed - _NOISE
+
+
+def _falls(shed: tuple[float, ...], kept: list[float]) -> str:
+    lost = [f"{100 * s:.0f}" for s, share in zip(shed, kept, strict=True) if not _keeps(s, share)]
+    return lost[0] if lost else "not up to 90"
 
 
 def _kept(minutes: float, shed: tuple[float, ...], quick: bool) -> list[float]:
-    seconds = (minutes + (40 if quick else 90)) * _MINUTE
-    everything = _reported(minutes, seconds, 1e15)
-    return [
-        _reported(minutes, seconds, everything.compared * (1 - s) + 1e-9).results / everything.results for s in shed
-    ]
+    seconds = (minutes + (50 if quick else 90)) * _MINUTE
+    everything = _reported(minutes, seconds, 1.0).results
+    return [_reported(minutes, seconds, 1 - share).results / everything for share in shed]
 
 
 @cache
-def _reported(minutes: float, seconds: float, capacity: float) -> Served:
-    random = np.random.default_rng(17)
-    count = int(seconds)
-    agents = np.arange(count)
-    lag = np.clip(random.normal(5 * _MINUTE, _MINUTE, count), 0, None)
-    named = np.clip(agents - lag.astype(np.int64), 0, None)
-    tables = {"Agents": _timed(agents * 1_000_000, agents), "Claims": _timed(agents * 1_000_000 + 500_000, named)}
+def _reported(minutes: float, seconds: float, throttle: float) -> Served:
+    tables = _tables(int(seconds))
     streams = [dv.stream(name, time="ts", window=f"{minutes:.0f} minutes", schema=_SCHEMA) for name in tables]
-    policy = dv.harvest(interval="60 seconds", slice=f"{minutes * 3:.0f} seconds")
     query = dv.join(
         *streams,
         on="Agents.agent = Claims.agent",
         select="Claims.agent",
         algorithm=dict.fromkeys(tables, "scan"),
-        budget=dv.budget(cpu=1.0, policy=policy),
+        budget=dv.budget(cpu=1.0, policy=dv.harvest(interval="5 minutes", slice="2 minutes")),
     )
-    return served(Load(tables, query, seconds, warm_s=(minutes + 20) * _MINUTE, step_s=10.0), capacity)
+    warm_s = (minutes + 20) * _MINUTE
+    return served(Load(tables, query, seconds, warm_s, step_s=10.0, imposed=throttle), 1e15)
+
+
+def _tables(count: int) -> dict[str, pa.Table]:
+    """An agent every second; half a second later a claim, on an agent reported about then."""
+    seconds = np.arange(count)
+    named = seconds + np.random.default_rng(17).normal(0, _APART, count).astype(np.int64)
+    named = np.where((named >= 0) & (named < count), named, -1)
+    return {"Agents": _timed(seconds * 1_000_000, seconds), "Claims": _timed(seconds * 1_000_000 + 500_000, named)}
 
 
 def _timed(times: np.ndarray, agents: np.ndarray) -> pa.Table:

@@ -19,8 +19,13 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail as dv
+from dovetail.control.throttle import Throttle
+from dovetail.model.shedding import Shed
+from dovetail.plan.plan_query import plan_query
+from dovetail.runtime.cpu_budget import CpuBudget
 from dovetail.runtime.local import Run
 from dovetail.testing import correlated_values
+from experiments.server import Orders
 
 _SCHEMA = pa.schema({"ts": pa.timestamp("us"), "x": pa.float64()})
 _SECOND = 1_000_000
@@ -31,6 +36,8 @@ class Load:
     """Streams (with a column ``ts``), a query with a budget, and how long; the first seconds only warm up.
 
     ``dearer``: how many comparisons one counts for. ``decision_s``: simulated seconds that each decision takes.
+    ``orders``: the probe orders, which then stay. ``imposed``: the throttle, whatever there is to do, until it is set
+    to 1 at ``opened_s``, to find its way. ``saves``: whether time without work may be used later.
     """
 
     streams: Mapping[str, pa.Table]
@@ -40,6 +47,10 @@ class Load:
     step_s: float = 0.1
     dearer: float = 1.0
     decision_s: float = 0.0
+    orders: Orders | None = None
+    imposed: float | None = None
+    opened_s: float | None = None
+    saves: bool = True
 
 
 @dataclass
@@ -54,6 +65,13 @@ class Served:
     rows: list[pa.Table] = field(default_factory=list)
 
 
+class _Imposed(Throttle):
+    """Stays as it is."""
+
+    def adapt(self, consumed: float, arrived: float) -> None:
+        pass
+
+
 class _Metered:
     """A run whose CPU time is what it has compared."""
 
@@ -62,12 +80,28 @@ class _Metered:
         self._runs: list[Run] = []
         self._interval_s = load.query.model.budget.settings.interval_us / _SECOND  # type: ignore[union-attr]
         self._decisions = 0
-        self._runs.append(Run(load.query.plan, meter=self.used))
+        self._runs.append(self._begun())
+        if load.imposed is not None:
+            self._cpu.control.throttle = _Imposed(boost=1.0, z=load.imposed)
         self.run.tick(0)
+
+    def _begun(self) -> Run:
+        load = self._load
+        if load.orders is None:
+            run = Run(load.query.plan, meter=self.used)
+        else:
+            run = Run(plan_query(load.query.model, load.orders), meter=self.used)
+            run._engine.between_blocks = None
+        return run
 
     @property
     def run(self) -> Run:
         return self._runs[0]
+
+    @property
+    def _cpu(self) -> CpuBudget:
+        assert self.run._cpu is not None
+        return self.run._cpu
 
     @property
     def _shedding(self) -> Any:
@@ -94,7 +128,13 @@ class _Metered:
         """Arrivals come in, then time passes; the results of both."""
         found = [self.run.push(name, rows) for name, rows in batches.items()]
         self._decisions = int(now_s / self._interval_s)
-        return [*found, self.run.tick(round(now_s * _SECOND))]
+        found.append(self.run.tick(round(now_s * _SECOND)))
+        if not self._load.saves:
+            self._cpu._credit_s = min(self._cpu._credit_s, 0.0)
+        if self._load.opened_s is not None and abs(now_s - self._load.opened_s) < 1e-6:
+            self._cpu.control.throttle = Throttle(self._load.query.model.budget.settings.boost)  # type: ignore[union-attr]
+            self._shedding.follow(Shed())
+        return found
 
 
 def served(load: Load, capacity: float) -> Served:

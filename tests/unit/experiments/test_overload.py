@@ -1,20 +1,22 @@
 """A join with too little CPU on a simulated clock: what it is charged for, and what it leaves out."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from experiments.overload import Load, Served, grub_rows, near_query, served, steps
+from experiments.overload import Load, Served, _Metered, grub_rows, near_query, served, steps
 
 
-def load(rate: float, policy: object, **options: float) -> Load:
+def load(rate: float, policy: object, **options: Any) -> Load:
     streams = {f"S{place + 1}": grub_rows(place, (rate,), 30.0, 30.0, 0.0, 2.0) for place in range(2)}
     budget = dv.budget(cpu=1.0, policy=policy)  # type: ignore[arg-type]
     return Load(streams, near_query(("S1", "S2"), 10.0, budget), seconds=30.0, warm_s=10.0, step_s=0.5, **options)
 
 
-def run(rate: float, capacity: float, **options: float) -> Served:
+def run(rate: float, capacity: float, **options: Any) -> Served:
     return served(load(rate, dv.harvest(interval="2 seconds", slice="1 second"), **options), capacity)
 
 
@@ -48,3 +50,23 @@ def test_streams_have_their_rates_and_share_no_moment() -> None:
 def test_every_row_comes_in_once() -> None:
     streams = {"S1": grub_rows(0, (10.0,), 5.0, 5.0, 0.0, 2.0)}
     assert sum(batch["S1"].num_rows for _, batch in steps(streams, 5.0, 0.5) if batch) == 50
+
+
+def test_an_imposed_throttle_stays_whatever_there_is_to_do() -> None:
+    assert set(run(20.0, 1e15, imposed=0.4).throttles[4:]) == {0.4}
+
+
+def test_the_throttle_can_be_opened_and_finds_its_way_again() -> None:
+    found = run(40.0, run(40.0, 1e15).compared / 3, opened_s=20.0)
+    before, after = (found.throttles[found.moments.index(at)] for at in (19.5, 20.0))
+    assert before < after == 1.0 > found.throttles[-1]
+
+
+def test_fixed_probe_orders_stay() -> None:
+    streams = {f"S{place + 1}": grub_rows(place, (20.0,), 30.0, 30.0, 0.0, 2.0) for place in range(3)}
+    query = near_query(tuple(streams), 10.0, dv.budget(cpu=1.0, policy="harvest"))
+    orders = {"S1": ("S3", "S2"), "S2": ("S3", "S1"), "S3": ("S2", "S1")}
+    metered = _Metered(Load(streams, query, seconds=30.0, warm_s=10.0, step_s=0.5, orders=orders), 1e15)
+    for now_s, batches in steps(streams, 30.0, 0.5):
+        metered.step(batches, now_s)
+    assert metered.run._engine.decision.orders == orders
