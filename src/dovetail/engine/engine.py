@@ -359,7 +359,7 @@ class Engine(Persistent):
         """
         reach = self._reach(pending)
         if self._memory is not None:
-            reach = self._memory.held_back(reach)
+            reach = self._memory.settling(reach)
         limit, second = sorted(reach.values())[:2]
         for name, window in self._windows.items():
             others = second if reach[name] == limit else limit

@@ -7,7 +7,7 @@
 
 A reading is due when the slowest stream has come a second further (or the fastest three times that), so
 that rates are seen at the same point of the streams' taking turns; or after many tuples, but never after a few. If few
-blocks came in that second, later readings wait for more, up to three seconds: they share what a reading costs.
+blocks came in that second, later readings wait for more, up to two seconds: they share what a reading costs.
 """
 
 from collections import defaultdict
@@ -29,8 +29,8 @@ from dovetail.plan.physical import Key, key_text
 INTERVAL_US = 1_000_000
 _FAR_BEHIND = 3
 _FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
-_FEW_BLOCKS, _MANY_BLOCKS = 4, 32
-_PATIENCE_US = 3 * INTERVAL_US
+_FEW_BLOCKS, _MANY_BLOCKS = 4, 8
+_PATIENCE_US = 2 * INTERVAL_US
 
 
 class Seen:

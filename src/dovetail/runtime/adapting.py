@@ -27,8 +27,11 @@ class WallStopwatch:
         return perf_counter() - self._started
 
 
+_LEAST_US = 100_000
+
+
 class Adapting:
-    """Ties one engine to its control."""
+    """Ties one engine to its control; batches of less than a tenth of a second of event time are judged together."""
 
     def __init__(self, engine: Engine, alpha: float) -> None:
         self._engine = engine
@@ -38,6 +41,8 @@ class Adapting:
     def around(self, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Let a batch through, then decide where the next ones wait."""
         yield from results
+        if self._engine.latest - self._before[0] < _LEAST_US:
+            return
         before, self._before = self._before, self._readings()
         latest, arrived, busy_s, joined = self._before
         passed_us = latest - before[0] if before[0] > BEFORE_ALL else 0

@@ -20,9 +20,19 @@ _MOST_PARTS = 64
 
 @dataclass(frozen=True)
 class _Part:
+    """Results made together; put in order once some of them must leave before the others."""
+
     results: Partial
     earliest: int
     latest: int
+    in_order: bool = False
+
+    def split(self, limit: int) -> tuple[Partial, "_Part"]:
+        """Those up to and including this time, and the others; there are some of both."""
+        results = self.results if self.in_order else _in_order([self.results])
+        cut = int(np.searchsorted(results.newest, limit, side="right"))
+        rest = results.at(slice(cut, None))
+        return results.at(slice(cut)), _Part(rest, int(rest.newest[0]), self.latest, in_order=True)
 
 
 class Fresh:
@@ -53,9 +63,9 @@ class Fresh:
             elif part.earliest > limit:
                 self._parts.append(part)
             else:
-                leaves = part.results.newest <= limit
-                leaving.append(_chosen(part.results, np.flatnonzero(leaves)))
-                self._parts.append(_part(_chosen(part.results, np.flatnonzero(~leaves))))
+                some, rest = part.split(limit)
+                leaving.append(some)
+                self._parts.append(rest)
         return _in_order(leaving) if leaving else None
 
     def all(self) -> Partial | None:

@@ -27,6 +27,9 @@ class Keeper(Protocol):
     def held_back(self, reach: Reach) -> Reach:
         """How far the streams count as having come, as long as joins are owed."""
 
+    def settling(self, reach: Reach) -> Reach:
+        """The same, for what is about to be given out and forgotten."""
+
     def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
         """It is this time; so many rows have come of each stream."""
 
@@ -47,6 +50,10 @@ class Carefree:
         """Nothing to note."""
 
     def held_back(self, reach: Reach) -> Reach:
+        """Nothing is owed."""
+        return reach
+
+    def settling(self, reach: Reach) -> Reach:
         """Nothing is owed."""
         return reach
 

@@ -79,11 +79,7 @@ class Spill:
 
     def work(self, reach: Reach) -> Rows:
         """Flush if there is too much; make what is owed if it is due."""
-        if not self.parts:
-            self.floor = dict(reach)
-        with suppress(
-            BudgetError
-        ):  # the batch is finished first, so that its results are not lost; then ``admit`` says so
+        with suppress(BudgetError):  # the batch is finished first, or its results were lost; then ``admit`` says so
             self._make_room()
         if not self.parts:
             return
@@ -181,6 +177,12 @@ class Spill:
             return reach
         frontier = min(*self.floor.values(), *reach.values())
         return dict.fromkeys(reach, frontier)
+
+    def settling(self, reach: Reach) -> Reach:
+        """How far streams count as having come; as long as nothing is owed, what is flushed next has been settled there."""
+        if not self.parts:
+            self.floor = dict(reach)
+        return self.held_back(reach)
 
     def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
         """Note whether inputs pause."""
