@@ -179,7 +179,7 @@ class Spill:
         return dict.fromkeys(reach, frontier)
 
     def settling(self, reach: Reach) -> Reach:
-        """How far streams count as having come; as long as nothing is owed, what is flushed next has been settled there."""
+        """How far streams count as having come; what is flushed while nothing is owed has been settled up to there."""
         if not self.parts:
             self.floor = dict(reach)
         return self.held_back(reach)
