@@ -23,13 +23,13 @@ LAG_US = 300_000
 def run(settings: Settings) -> Report:
     """Embedded for three block sizes, then on Spark."""
     limit_arrow()
-    workload = equi(settings.size(2_000_000, 100_000), lag_us=LAG_US)
+    workload = equi(settings.size(1_000_000, 100_000), lag_us=LAG_US)
     expected = OfflineJoin(workload).sum()
     cut = {size: blocks_of(workload, size) for size in BLOCKS}
     pairs = [(workload.query(order=order), blocks) for order in ORDERS for blocks in cut.values()]
     equal = all(checked(query, blocks, workload.checked) == expected for query, blocks in pairs)
     ordered = all(in_order(workload.query(order=order), cut[BLOCKS[0]]) for order in ORDERS[1:])
-    speeds = {str(size): _speeds(workload, blocks, settings.choose(5, 1)) for size, blocks in cut.items()}
+    speeds = {str(size): _speeds(workload, blocks, settings.choose(15, 1)) for size, blocks in cut.items()}
     speeds["Spark"], spark_equal = _on_spark(settings)
     fields: dict[str, Any] = {"rows": workload.rows, "results": expected.rows, "results_ordered": ordered}
     fields |= {"results_equal": equal and ordered and spark_equal, "rows_per_s": speeds}
