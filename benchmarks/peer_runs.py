@@ -100,7 +100,7 @@ def dovetail_spark(given: Inputs) -> Finding:
     from benchmarks.peer_spark import Pipeline
     from benchmarks.spark_runs import measure
 
-    measured = measure(Pipeline("dovetail"), given.workload, given.parquet, given.warm_s)
+    measured = measure(Pipeline("dovetail"), given.workload, given.parquet, given.warm_s, observed=True)
     return Finding(given.workload.rows, measured.rows_per_s, measured.sum)
 
 
@@ -112,7 +112,7 @@ def spark(given: Inputs, rocksdb: bool) -> Finding:
     pipeline = Pipeline("native", rocksdb=rocksdb)
     if "=" not in given.workload.on.replace("<=", ""):
         return Finding(given.workload.rows, why=f"refused: {refusal(pipeline, given.workload, given.parquet)}")
-    measured = measure(pipeline, given.workload, given.parquet, given.warm_s)
+    measured = measure(pipeline, given.workload, given.parquet, given.warm_s, observed=True)
     return Finding(given.workload.rows, measured.rows_per_s, measured.sum)
 
 

@@ -5,7 +5,7 @@
     floor       read the files, hand every row to Python as Arrow, and take it back
     one way     the same without taking rows back
 
-Every pipeline observes its results, so that counts and checksums come with Spark's progress reports.
+Joins observe their results, so that counts and checksums come with Spark's progress reports.
 """
 
 import re
@@ -31,12 +31,16 @@ STREAM = re.compile(r"([A-Z])\.")
 
 @dataclass(frozen=True)
 class Pipeline:
-    """``kind`` is one of the above; ``options`` are those of ``dv.join``; ``arrivals``: rows carry when they came."""
+    """``kind`` is one of the above; ``options`` are those of ``dv.join``.
+
+    With ``arrivals`` rows carry when they came; if ``observed``, results are counted and summed.
+    """
 
     kind: str
     rocksdb: bool = True
     files: int = 2
     arrivals: bool = False
+    observed: bool = True
     options: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -49,7 +53,7 @@ class Pipeline:
 
 
 def frame_of(pipeline: Pipeline, session: SparkSession, workload: Workload, folder: Path) -> DataFrame:
-    """The pipeline as a streaming DataFrame, its results observed."""
+    """The pipeline as a streaming DataFrame."""
     sources = {name: _source(pipeline, session, workload, folder / name) for name in workload.tables}
     if pipeline.kind in ("floor", "one way"):
         return _handed_over(list(sources.values()), pipeline.kind == "floor")
@@ -57,7 +61,7 @@ def frame_of(pipeline: Pipeline, session: SparkSession, workload: Workload, fold
         joined = workload.query(dict(sources), **pipeline.options).spark(session)
     else:
         joined = _native(workload, sources)
-    return _observed(joined, workload, pipeline.arrivals)
+    return _observed(joined, workload, pipeline.arrivals) if pipeline.observed else joined
 
 
 def _source(pipeline: Pipeline, session: SparkSession, workload: Workload, folder: Path) -> DataFrame:

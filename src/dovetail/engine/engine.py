@@ -237,7 +237,7 @@ class Engine(Persistent):
                 blocks |= {name: self.shedding.marked(name, blocks[name]) for name in self._rows.keys() & blocks.keys()}
             for name in self._rows.keys() & blocks.keys():
                 self._store_ahead(name, blocks[name])
-            if self._gives_later:
+            if self._gives_later and (self._hold or self.plan.query.how != "inner"):
                 # release first what these tuples cannot change any more: it need not wait for their probes
                 yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
             for name, block, pending in interleave(blocks, self._block_rows):

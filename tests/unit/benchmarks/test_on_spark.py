@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from benchmarks.checksum import spark_hash, sum_of
+from benchmarks.checksum import Sum, spark_hash, sum_of
 from benchmarks.files import FILES, inputs
 from benchmarks.spark_runs import Batch, Measured
 from benchmarks.workloads import equi, left
@@ -30,7 +30,7 @@ def test_batches_become_files_of_both_streams() -> None:
 def test_steady_state_is_the_second_half_of_the_full_batches() -> None:
     seconds = [9.0, 5.0, 2.0, 2.0, 7.0]
     batches = [Batch(100 if number < 4 else 7, spent, 0.0, {}) for number, spent in enumerate(seconds)]
-    assert Measured(batches).rows_per_s == pytest.approx(200 / 4.0)
+    assert Measured(batches, Sum()).rows_per_s == pytest.approx(200 / 4.0)
 
 
 def test_a_third_of_the_left_rows_have_no_partner() -> None:

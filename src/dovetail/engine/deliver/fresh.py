@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dovetail.engine.buffer.places import places_in_order
+from dovetail.engine.combine.kernels import inspect_times
 from dovetail.engine.combine.partial import Ids, Partial
 
 _MOST_PARTS = 64
@@ -79,7 +80,8 @@ class Fresh:
 
 
 def _part(results: Partial) -> _Part:
-    return _Part(results, int(results.newest.min()), int(results.newest.max()))
+    earliest, latest, behind = inspect_times(results.newest)
+    return _Part(results, earliest, latest, in_order=not behind)
 
 
 def _merged(parts: list[Partial]) -> Partial:

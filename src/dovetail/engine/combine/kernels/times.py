@@ -35,15 +35,16 @@ def running_largest(times, start, stop, clock, so_far):
         clock[at] = so_far
 
 
-_DIGIT = 12
+_FEW = 1 << 13
 
 
 @njit(f"{I8}({READ}, int64, int64)", cache=True, nogil=True)
 def time_order(times, smallest, largest):
     """The places of the times from smallest to largest, ties as they are: a radix sort, as times lie close together."""
     order, other = np.arange(len(times)), np.empty(len(times), np.int64)
-    counts = np.empty(1 << _DIGIT, np.int64)
-    shift, mask = 0, (1 << _DIGIT) - 1
+    width = 8 if len(times) < _FEW else 12
+    counts = np.empty(1 << width, np.int64)
+    shift, mask = 0, (1 << width) - 1
     while shift < 63 and (largest - smallest) >> shift:
         counts[:] = 0
         for time in times:
@@ -56,5 +57,5 @@ def time_order(times, smallest, largest):
             other[counts[digit]] = place
             counts[digit] += 1
         order, other = other, order
-        shift += _DIGIT
+        shift += width
     return order
