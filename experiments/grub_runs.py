@@ -17,11 +17,15 @@ from dovetail.control.drop_rates import Arriving, keep_rates, total_cost
 from experiments.overload import Load, Served, grub_rows, near_query, served, steps
 from experiments.server import Operators, Orders
 
+Fixed = tuple[tuple[str, ...], ...] | None
+
 WINDOW_S = 20.0
 _KNOWN = 50.0  # tuples per second at which fan-outs are taken
-ORDERS = {
+# how S1's arrivals may look; those of S2 and S3 look where, of lagged streams, nothing matches yet
+ORDERS: dict[str, Fixed] = {
     f"into {one} first": ((one, other), ("S1", "S3"), ("S1", "S2")) for one, other in (("S2", "S3"), ("S3", "S2"))
 }
+AS_THEIRS = "into S2 first"
 ALIGNED, LAGGED = (0.0, 0.0, 0.0), (0.0, 5.0, 15.0)
 
 
@@ -41,7 +45,7 @@ class Setting:
     dearer: float = 1.0
     decision_s: float = 0.0
     step_s: float = 0.1
-    orders: tuple[tuple[str, ...], ...] | None = None
+    orders: Fixed = None
     imposed: float | None = None
     opened_s: float | None = None
     saves: bool = True
@@ -61,7 +65,7 @@ class Setting:
 
 def short(quick: bool) -> Setting:
     """The paper's minute; 40 s, and coarser steps, for a short run."""
-    return Setting(seconds=40.0, step_s=0.5) if quick else Setting()
+    return Setting(seconds=40.0, step_s=0.5) if quick else Setting(step_s=0.25)
 
 
 @cache

@@ -6,6 +6,9 @@ from experiments.papers import PAPERS, figure_named, figures_of
 
 HOLD = (
     "grub-4",
+    "grub-13",
+    "grub-17",
+    "grub-video",
     "order-5",
     "order-6",
     "kang-2",
