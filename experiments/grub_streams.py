@@ -106,7 +106,7 @@ def figure_15(quick: bool) -> Outcome:
 
 
 def _adapted(quick: bool, streams: int, interval: float, saves: bool = False) -> float:
-    base = replace(short(quick), seconds=44.0, rates=(100.0, 150.0, 50.0), period_s=8.0)
+    base = replace(short(quick), seconds=68.0, rates=(100.0, 150.0, 50.0), period_s=8.0)
     base = base if saves else replace(base, saves=False, buffer=10, step_s=0.05)
     setting = replace(joining(base, streams), interval_s=interval, decision_s=decision_s(streams, 10))
     return harvested(setting, capacity_of(setting)).results
