@@ -9,7 +9,7 @@ from benchmarks.files import inputs
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline
-from benchmarks.pushing import Blocks, blocks_of, checked, in_order, seconds
+from benchmarks.pushing import Blocks, blocks_of, checked, in_order, part_seconds
 from benchmarks.report import Report
 from benchmarks.settings import Settings
 from benchmarks.spark_runs import WARM_S, measure
@@ -41,9 +41,12 @@ def run(settings: Settings) -> Report:
 
 
 def _speeds(workload: Workload, blocks: Blocks, repeats: int) -> dict[str, float]:
-    best = dict.fromkeys(ORDERS, float("inf"))
-    for _ in range(repeats):  # in turns, so that a slow moment of the machine does not meet one of them alone
-        best = {order: min(took, seconds(workload.query(order=order), blocks, 1)[0]) for order, took in best.items()}
+    """By CPU time, in turns, of each part the fastest try: a slow moment of the machine meets none of them alone."""
+    tries = [[part_seconds(workload.query(order=order), blocks) for order in ORDERS] for _ in range(repeats)]
+    best = {
+        order: sum(map(min, zip(*of_order, strict=True)))
+        for order, of_order in zip(ORDERS, zip(*tries, strict=True), strict=True)
+    }
     return {order: round(workload.rows / took) for order, took in best.items()}
 
 

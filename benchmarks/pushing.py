@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -45,6 +46,20 @@ def in_order(query: Query, blocks: Blocks) -> bool:
                 return False
             newest = times[-1].as_py()
     return True
+
+
+def part_seconds(query: Query, blocks: Blocks, parts: int = 20) -> list[float]:
+    """CPU time of all pushes, a twentieth of them at a time; the end of input goes with the last."""
+    run, ends = query.local(), [len(blocks) * part // parts for part in range(parts + 1)]
+    spent = []
+    for start, stop in pairwise(ends):
+        began = time.process_time()
+        for name, block in blocks[start:stop]:
+            run.push(name, block)
+        if stop == len(blocks):
+            run.close()
+        spent.append(time.process_time() - began)
+    return spent
 
 
 def seconds(query: Query, blocks: Blocks, repeats: int) -> tuple[float, int]:

@@ -67,9 +67,10 @@ class Pile:
         return int(self._heap[0].times[0]) if self._heap else default
 
     def add(self, rows: pa.RecordBatch, times: Times | None = None) -> None:
-        """Rows in any order."""
+        """Rows in any order; if their ``times`` are given, in order."""
         if rows.num_rows:
-            rows, times = _sorted(rows, self._times_of(rows) if times is None else times)
+            if times is None:
+                rows, times = _sorted(rows, self._times_of(rows))
             heappush(self._heap, _Chunk(self._next, times, rows))
             self._next += 1
 
@@ -79,11 +80,13 @@ class Pile:
         due: list[tuple[int, Times, pa.RecordBatch]] = []
         while self._heap and self._heap[0].times[0] <= limit:
             chunk = heappop(self._heap)
-            cut = int(np.searchsorted(chunk.times, limit, side="right"))
-            due.append((chunk.number, chunk.times[:cut], chunk.rows.slice(0, cut)))
-            if cut < len(chunk.times):
+            if chunk.times[-1] > limit:
+                cut = int(chunk.times.searchsorted(limit, side="right"))
+                due.append((chunk.number, chunk.times[:cut], chunk.rows.slice(0, cut)))
                 heappush(self._heap, _Chunk(chunk.number, chunk.times[cut:], chunk.rows.slice(cut), chunk.written))
-            elif chunk.written:
+                continue
+            due.append((chunk.number, chunk.times, chunk.rows))
+            if chunk.written:
                 self._gone.append(chunk.number)
         if len(due) < 2:
             return due[0][2] if due else None
