@@ -21,6 +21,7 @@ NAMES = {
     "peers": "equi, equi3, band and outer on Dovetail, Spark's own join, Flink SQL, Pathway and DuckDB offline",
     "nexmark": "the joins among the Nexmark queries, embedded; results equal to DuckDB's",
     "shed": "results under too little CPU: harvesting against dropping tuples, on a simulated machine",
+    "cpu": "CPU time really used under a CPU budget, beside the time allowed, at loads of 2 to 50 times that",
     "spill": "six streams and too little memory: results so far, flushed in coordination, at random, and as a tree",
     "page": "the live page watching 10 million results in bursts: memory, lost reports, how quickly it answers",
     "planner": "the planner's choice against all alternatives, its predictions against measurements",

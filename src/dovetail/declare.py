@@ -175,15 +175,9 @@ def check_budget(budget: Any, how: str, aggregates: bool, plan: Any) -> Budget |
         raise QueryError(f"budget: policy {budget.policy!r} is for one operator; leave out plan={plan!r}")
     if budget.cpu is not None and not budget.sheds:
         raise QueryError(f"budget(cpu=..., policy={budget.policy!r}): too little CPU takes 'harvest' or 'drop'")
-    _not_yet(budget)
-    return budget
-
-
-def _not_yet(budget: Budget) -> None:
-    if budget.memory is not None and budget.policy == "drop":
+    if budget.memory is not None and budget.cpu is None and budget.policy == "drop":
         raise QueryError("budget(memory=..., policy='drop'): too little memory takes 'harvest', 'spill' or 'fail'")
-    if budget.memory is not None and budget.cpu is not None:
-        raise QueryError("budget(cpu=..., memory=...): both at once are not supported yet; limit one of them")
+    return budget
 
 
 def as_order(order: Any) -> str | Adaptive:

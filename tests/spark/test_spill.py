@@ -1,6 +1,7 @@
 """Too little memory on Spark: what is flushed stays in the state store, whoever goes on with the bucket."""
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -9,8 +10,8 @@ import pytest
 
 import dovetail as dv
 from dovetail.testing import Push, assert_same_rows, oracle, ordered
-from tests.spark.feeding import random_batches
-from tests.spark.queries import random_rows
+from tests.spark.feeding import Folder, random_batches
+from tests.spark.queries import build, random_rows
 from tests.spark.test_operator import Cluster
 
 LITTLE = dv.budget(memory=dv.tuples(40), policy="spill")
@@ -48,3 +49,20 @@ def test_parts_that_are_gone_are_gone_from_the_state(monkeypatch: pytest.MonkeyP
         cluster.batch(push, 0)
     parts = [name for name, _ in cluster.store.values if name == "parts"]
     assert 0 < len(parts) < 60
+
+
+def test_a_real_session_spills_to_its_state_and_goes_on_after_a_restart(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    far = Push({name: random_rows(place, 5, 600, 1, first_row=9000) for place, name in enumerate("AB")})
+    batches = [*random_batches("AB", seed=5, batches=4, count=40), far]
+    spilled = 0
+    for part in (batches[:2], batches[2:]):
+        folder.feed(part)
+        query = build("A.k = B.k AND A.n < B.n", folder.frames(), partitions=2, budget=LITTLE)
+        reports = [bucket for batch in dv.spark_metrics(folder.run(query.spark())) for bucket in batch["buckets"]]
+        spilled += sum(bucket["engine"]["memory"]["flushed_tuples"] for bucket in reports)
+        assert all(bucket["engine"]["memory"]["held"] <= 40 for bucket in reports)
+    assert spilled > 0
+    early = pa.scalar(500_000_000, pa.int64()).cast(query.schema.field("result_time").type)
+    both = folder.rows(query), oracle(query.model, batches).rows
+    assert_same_rows(*(table.filter(pc.less(table["result_time"], early)) for table in both))

@@ -1,6 +1,9 @@
 """What is known about where results lie: histograms, fan-outs and full slices, the latest interval counting most.
 
 From them come the directions of the harvest model (``directions``) and the slices in order of what they promise.
+
+An interval tells a hundred times as much when everything was looked through as when little was. So what is known never
+counts for much more than what is new, unless that is too little to go by.
 """
 
 from collections import defaultdict
@@ -17,25 +20,29 @@ from dovetail.engine.shed.learned import Learned
 from dovetail.model.shedding import FAR
 
 Times = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 _FADE = 0.6
-_ENOUGH = 30.0  # results that are kept in mind however long ago they were found
-_PRIOR = 10.0  # sampled results that an even spread over the window counts as
+_ENOUGH = 30.0  # of results or looks, is kept in mind however long ago it was
+_FEW_LOOKS, _FEW_RESULTS = 30.0, 100.0  # count, however little is new
 _BINS_PER_SLICE = 4
 _MOST_BINS = 2000
+_PRIOR = 4.0  # results that what is expected counts as
+_UNLIKELY = 1e-4
 _EMPTY = 0.01  # of the average slice: what holds less costs nothing to look through
 _MATCH = 30.0  # what a match costs along an index, in tuples scanned
 
 
 @dataclass(frozen=True)
 class Window:
-    """One window as seen by one direction: its slices, those with tuples ranked, and its step of the model."""
+    """One window as seen by one direction: its slices and their scores, those with tuples ranked, its step."""
 
     edges: Times
     empty: tuple[int, ...]
     ranked: tuple[int, ...]
     step: Step
     tuples: float
+    scores: Floats
 
 
 class Correlations:
@@ -44,6 +51,8 @@ class Correlations:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = tuple(names)
         self.histograms: dict[str, AgeHistogram] = {}
+        self._evidence: dict[str, float] = defaultdict(float)
+        self._places: dict[tuple[str, str], Floats] = {}
         self._tuples: dict[tuple[str, str], Floats] = {}
         self._arrivals: dict[str, float] = defaultdict(float)
         self._orders: dict[str, tuple[str, ...]] = {}
@@ -53,25 +62,41 @@ class Correlations:
     def learn(
         self, learned: Learned, edges: Mapping[tuple[str, str], Times], orders: Mapping[str, tuple[str, ...]]
     ) -> None:
-        """Another interval; what was matched in another order says nothing about this one."""
+        """Another interval; what was matched in another order says little about this one."""
         self._shape(edges)
         for arriving, other in edges:
             if self._orders.get(arriving, orders[arriving]) != orders[arriving]:
-                self._came[arriving, other] = self._matched[arriving, other] = 0.0
+                still = min(1.0, _FEW_LOOKS / 6 / max(self._came[arriving, other], 1.0))
+                self._came[arriving, other] *= still
+                self._matched[arriving, other] *= still
         self._orders = dict(orders)
-        for name, histogram in self.histograms.items():
-            histogram.fade(max(_FADE, min(1.0, _ENOUGH / max(histogram.total, 1.0))))
-            for ages in learned.ages.get(name, ()):
-                histogram.add(ages)
+        self._learn_ages(learned)
         for name in self._names:
             self._arrivals[name] = _FADE * self._arrivals[name] + learned.arrivals.get(name, 0.0)
         for direction, counts in learned.tuples.items():
             known = self._tuples.get(direction)
             same = known is not None and len(known) == len(counts)
             self._tuples[direction] = _FADE * known + counts if same and known is not None else counts
-        for sums, fresh in ((self._came, learned.came), (self._matched, learned.matched)):
-            for direction in edges:
-                sums[direction] = _FADE * sums[direction] + fresh.get(direction, 0.0)
+        for direction in edges:
+            came = learned.came.get(direction, 0.0)
+            still = _still(self._came[direction], came, _FEW_LOOKS)
+            self._came[direction] = still * self._came[direction] + came
+            self._matched[direction] = still * self._matched[direction] + learned.matched.get(direction, 0.0)
+
+    def _learn_ages(self, learned: Learned) -> None:
+        fresh = {name: learned.independent(name) for name in self._names}
+        still = _still(sum(self._evidence.values()), sum(fresh.values()), _FEW_RESULTS)
+        for name, histogram in self.histograms.items():
+            histogram.fade(still)
+            for ages in learned.ages.get(name, ()):
+                histogram.add(ages)
+        for name in self._names:
+            self._evidence[name] = still * self._evidence[name] + fresh[name]
+        for direction in {*self._places, *learned.places}:
+            counts, known = learned.places.get(direction, np.zeros(1)), self._places.get(direction, np.zeros(1))
+            self._places[direction] = (
+                still * known + counts if 1 in (len(known), len(counts)) or len(known) == len(counts) else counts
+            )
 
     def _shape(self, edges: Mapping[tuple[str, str], Times]) -> None:
         """Histograms that cover all slices, in bins of one width."""
@@ -96,23 +121,33 @@ class Correlations:
         fanout = (self._matched[direction] + 0.5) / (self._came[direction] + 1.0)
         full = tuples > _EMPTY * tuples.mean()
         if not full.any():
-            return Window(edges, tuple(range(len(tuples))), (), Step(fanout, (0.0, 0.0), (0.0, 1.0)), 0.0)
+            return Window(edges, tuple(range(len(tuples))), (), Step(fanout, (0.0, 0.0), (0.0, 1.0)), 0.0, 0 * tuples)
         scores = self._scores(arriving, probed, edges, tuples) * full
         costs = tuples if scans else 0.02 * tuples + _MATCH * fanout * scores / max(scores.sum(), 1e-300)
         places = np.flatnonzero(full)
         ranked = places[rank_slices(costs[full], scores[full])]
         empty = np.flatnonzero(~full)
         step = step_of(fanout, costs[full], scores[full])
-        return Window(edges, tuple(empty.tolist()), tuple(ranked.tolist()), step, float(tuples.sum()))
+        return Window(edges, tuple(empty.tolist()), tuple(ranked.tolist()), step, float(tuples.sum()), scores)
 
     def _scores(self, arriving: str, probed: str, edges: Times, tuples: Floats) -> Floats:
-        """Shares of results by slice; what few results say is drawn towards an even spread."""
-        known = {name: histogram.total for name, histogram in self.histograms.items()}
-        results = min(known[name] for name in (arriving, probed) if name in known)
-        learned = slice_scores(self.histograms, self._names[0], arriving, probed, edges)
-        learned = learned / learned.sum() if learned.sum() > 0 else learned
+        """Shares of results by slice.
+
+        What the histograms say holds for results of all arrivals together. What this stream's own sampled arrivals have
+        found counts before it, as far as it cannot be chance: beside the histograms, or beside an even spread if
+        that is nearer.
+        """
         even = tuples / max(tuples.sum(), 1e-300)
-        return np.asarray((results * learned + _PRIOR * even) / (results + _PRIOR), np.float64)
+        full = tuples > _EMPTY * tuples.mean()
+        learned = np.where(full, slice_scores(self.histograms, self._names[0], arriving, probed, edges), 0.0)
+        everyone = sum(self._evidence.values())
+        expected = _beyond_chance(learned, even, full, everyone)
+        places = self._places.get((arriving, probed), np.zeros(0))
+        if len(places) != len(even):
+            return expected
+        own, evidence = np.where(full, places, 0.0), self._evidence[arriving]
+        nearer = min((even, expected), key=lambda each: _apart(own, each, full))
+        return _beyond_chance(own, nearer, full, evidence)
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -124,12 +159,16 @@ class Correlations:
             "histograms": {name: histogram.to_json() for name, histogram in self.histograms.items()},
             "tuples": [[*direction, counts.tolist()] for direction, counts in self._tuples.items()],
             "arrivals": dict(self._arrivals),
+            "evidence": dict(self._evidence),
+            "places": [[*direction, counts.tolist()] for direction, counts in self._places.items()],
             **pairs,
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Back from plain values."""
         self.histograms = {name: AgeHistogram.from_json(each) for name, each in values["histograms"].items()}
+        self._evidence = defaultdict(float, values["evidence"])
+        self._places = {(a, b): np.array(counts) for a, b, counts in values["places"]}
         self._tuples = {(a, b): np.array(counts) for a, b, counts in values["tuples"]}
         self._arrivals = defaultdict(float, values["arrivals"])
         self._came = defaultdict(float, {(a, b): value for a, b, value in values["came"]})
@@ -139,6 +178,31 @@ class Correlations:
 def directions_of(windows: Mapping[str, Sequence[Window]], rates: Mapping[str, float]) -> list[Direction]:
     """The model: one direction per stream."""
     return [Direction(rates[name], tuple(each.step for each in steps)) for name, steps in windows.items()]
+
+
+def _still(known: float, fresh: float, few: float) -> float:
+    """By which factor old evidence goes on counting, as if every interval had told as much as this one."""
+    worth = max(_FADE / (1 - _FADE) * fresh, few)
+    return max(min(_FADE, worth / known), min(1.0, _ENOUGH / known)) if known else 1.0
+
+
+def _beyond_chance(seen: Floats, expected: Floats, full: Flags, evidence: float) -> Floats:
+    """Shares as seen, drawn towards those expected as far as chance alone may have made the difference.
+
+    That is Stein's way: of so much evidence, the sum of (seen - expected)^2 / expected over the slices is by chance
+    their number less one; if it is no more than that nothing is known.
+    """
+    apart = evidence * _apart(seen, expected, full)
+    if not apart > 0:
+        return expected
+    known = max(0.0, 1 - (int(full.sum()) - 1) / apart) * evidence / (evidence + _PRIOR)
+    return np.asarray(known * seen / seen.sum() + (1 - known) * expected, np.float64)
+
+
+def _apart(seen: Floats, expected: Floats, full: Flags) -> float:
+    if not seen.sum():
+        return 0.0
+    return float(((seen / seen.sum() - expected)[full] ** 2 / np.maximum(expected[full], _UNLIKELY)).sum())
 
 
 def _finite(edges: Times) -> Times:

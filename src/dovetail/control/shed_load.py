@@ -1,7 +1,7 @@
 """What to leave out next: the throttle, what was learned and a policy in, a decision out.
 
     harvest     slices of windows, by the solver; tuples only where even the smallest setting is too much
-    drop        tuples: RandomDrop with the keep rates that give most for the same cost
+    drop        tuples: RandomDrop with the keep rates that give most for the same cost, and for what can be stored
 
 With ``min_completeness`` less is left out than the throttle asks for where the model, or the last interval's own
 estimate, says that too much would be missing; then the budget is short, and says so.
@@ -9,19 +9,22 @@ estimate, says that too much would be missing; then the budget is short, and say
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import inf
 from typing import Any
 
 from dovetail.control.correlations import Correlations, Window, directions_of
-from dovetail.control.drop_rates import Arriving, keep_rates, total_cost
+from dovetail.control.drop_rates import Arriving, total_cost
 from dovetail.control.harvest_model import full_setting, total
+from dovetail.control.keep_ages import finding, keep_ages, kept
+from dovetail.control.keep_and_store import keep_and_store
 from dovetail.control.solve_harvest import solve_harvest
-from dovetail.control.throttle import SMALLEST, Throttle
+from dovetail.control.throttle import Throttle
 from dovetail.model.budget import Budget
 from dovetail.model.shedding import Pick, Shed
 
 _LESS = 1.25
 _OVERHEAD = 1.0
+_LEAST = 1e-4
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Situation:
     """One interval's end: arrivals per second, windows by direction and their order, completeness of late.
 
     ``tuples``: how many each window holds if nothing is dropped. ``capacity``: comparisons per second that the CPU
-    given can make.
+    given can make. ``memory`` holds so much, if it is limited, and a tuple of each stream takes ``sizes`` of it.
     """
 
     rates: Mapping[str, float]
@@ -38,6 +41,8 @@ class Situation:
     tuples: Mapping[str, float]
     capacity: float
     completeness: float
+    memory: float = inf
+    sizes: Mapping[str, float] | None = None
 
 
 class ShedLoad:
@@ -69,17 +74,15 @@ class ShedLoad:
     def _affordable(self, now: Situation) -> float:
         """The share of the full work that the CPU given can do: dropping fills windows less, but only with time."""
         everything = total_cost(_arriving(now), dict.fromkeys(now.rates, 1.0))
-        return max(SMALLEST, min(1.0, now.capacity / everything)) if everything else 1.0
+        return max(_LEAST, min(1.0, now.capacity / everything)) if everything else 1.0
 
     def _at(self, z: float, kept: float, now: Situation) -> tuple[Shed, float]:
         """The decision for a throttle, and the share of results it keeps by the model."""
         if self._budget.policy == "drop":
-            arriving = _arriving(now)
-            keep = keep_rates(arriving, z * total_cost(arriving, dict.fromkeys(now.rates, 1.0)))
-            return Shed(z, None, keep), prod(keep.values())
+            return _dropped(z, now)
         everyone = dict.fromkeys(now.rates, kept)
         if z >= 1:
-            return Shed(1.0, None, everyone), kept ** len(now.rates)
+            return Shed(1.0, None, everyone, _ages(now, None)), kept ** len(now.rates)
         directions = directions_of(now.windows, now.rates)
         settings = self._budget.settings
         setting = solve_harvest(directions, z, settings.solver, settings.metric)
@@ -92,7 +95,7 @@ class ShedLoad:
         }
         output, whole = (total(directions, each)[0] for each in (setting, full_setting(directions)))
         expected = output / whole if whole else 1.0
-        return Shed(z, picks, everyone), expected * kept ** len(now.rates)
+        return Shed(z, picks, everyone, _ages(now, picks)), expected * kept ** len(now.rates)
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for a header."""
@@ -104,6 +107,28 @@ class ShedLoad:
         self.throttle.z, self.throttle.kept = values["throttle"]["z"], values["throttle"]["kept"]
         self.short, self._floor = values["short"], values["floor"]
         self.correlations.restore(values)
+
+
+def _ages(now: Situation, picks: Mapping[str, Mapping[str, Pick]] | None) -> dict[str, int]:
+    """Up to which age tuples are worth their memory, if it is limited."""
+    if now.sizes is None:
+        return {}
+    windows = {name: dict(zip(now.orders[name], steps, strict=True)) for name, steps in now.windows.items()}
+    chosen = {name: None if picks is None else picks[name] for name in windows}
+    found = {name: finding(now.rates[name], each, chosen[name]) for name, each in windows.items()}
+    seen = {other: each for some in windows.values() for other, each in some.items()}
+    streams = {name: kept(now.rates[name], now.sizes[name], seen[name]) for name in windows}
+    return keep_ages(streams, found, now.memory)
+
+
+def _dropped(z: float, now: Situation) -> tuple[Shed, float]:
+    """RandomDrop; the share of results it keeps is one where nothing is short."""
+    arriving = _arriving(now)
+    everything = total_cost(arriving, dict.fromkeys(now.rates, 1.0))
+    both, whole = (
+        keep_and_store(arriving, *limits) for limits in ((z * everything, now.memory, now.sizes), (everything,))
+    )
+    return Shed(z, None, both.kept), both.output / whole.output if whole.output else 1.0
 
 
 def _arriving(now: Situation) -> list[Arriving]:

@@ -102,7 +102,7 @@ class Engine(Persistent):
         self._row_check = RowCheck(query, self._windows, self._rows)
         self._gate = Gate(query, self._doors)
         if self.shedding is not None:
-            self._gate.pace()
+            self.shedding.waiting = self._gate.pace()
         self._exit = Projection(plan, self._windows)
         self._hold = Sliding(query, self._gather) if query.aggregation else Hold(query, self._gather)
         self._unmatched: dict[str, Unmatched] = preserved_streams(query, self._windows, self._widths, self._rows)
@@ -128,7 +128,7 @@ class Engine(Persistent):
     def _insides(self) -> Insides:
         return Insides(
             lambda: self.plan, self._windows, self._doors, self._widths, self._rows, self._gate, self._hold,
-            self._unmatched, self._semi, lambda: self._latest, self.joined, self._deliver,
+            self._unmatched, self._semi, lambda: self._latest, self.joined, self._deliver, self.shedding,
         )  # fmt: skip
 
     def _probes_of(self, plan: Plan) -> dict[str, Probe]:

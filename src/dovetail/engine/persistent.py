@@ -45,6 +45,11 @@ class Persistent:
     def __init__(self, plan: Plan) -> None:
         raise NotImplementedError
 
+    @property
+    def keeper(self) -> Keeper | None:
+        """Who keeps its memory."""
+        return self._memory
+
     def changes(self) -> Changes:
         """What to write to a state store since the last call."""
         self._hold.write()

@@ -50,11 +50,13 @@ class Shed:
     """How much is left out: by arriving and probed stream, and of each stream at the door.
 
     ``throttle``: the share of the full work to be done; ``picks`` None: everything is looked through.
+    ``ages``: up to which tuples are worth keeping, where memory is short as well.
     """
 
     throttle: float = 1.0
     picks: Mapping[str, Mapping[str, Pick]] | None = None
     kept: Mapping[str, float] = field(default_factory=dict)
+    ages: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for a header."""
@@ -64,7 +66,7 @@ class Shed:
                 arriving: {name: [list(pick.edges), list(pick.ranking), pick.chosen] for name, pick in each.items()}
                 for arriving, each in self.picks.items()
             }
-        return {"throttle": self.throttle, "picks": picks, "kept": dict(self.kept)}
+        return {"throttle": self.throttle, "picks": picks, "kept": dict(self.kept), "ages": dict(self.ages)}
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> "Shed":
@@ -73,7 +75,7 @@ class Shed:
             arriving: {name: Pick(tuple(p[0]), tuple(p[1]), p[2]) for name, p in each.items()}
             for arriving, each in values["picks"].items()
         }
-        return Shed(values["throttle"], picks, values["kept"])
+        return Shed(values["throttle"], picks, values["kept"], values["ages"])
 
 
 def slice_edges(own_us: int | None, other_us: int, slice_us: int | None, endless: bool = False) -> tuple[int, ...]:

@@ -9,19 +9,27 @@ later, 0.5 s of work may be done; a piece that takes 0.6 s leaves a debt of 0.1 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import permutations
 from math import inf
 from typing import Any
 
 import pyarrow as pa
 
+from dovetail.control.correlations import Window as Seen
+from dovetail.control.correlations import directions_of
+from dovetail.control.harvest_model import full_setting, total
+from dovetail.control.harvest_order import Order, best_order, keeps_tied
 from dovetail.control.shed_load import ShedLoad, Situation
 from dovetail.engine.engine import Engine
+from dovetail.engine.memory.trim import Trim
+from dovetail.engine.shed.estimate import Estimate
 from dovetail.engine.shed.shedding import Shedding
 from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget
 from dovetail.model.window import TimeWindow, Window
 from dovetail.observe.budget_report import budget_report
+from dovetail.plan.join_graph import close_equalities
 
 _ALL = 1 << 60
 _FEW_ROWS, _MANY_ROWS = 16, 1 << 14
@@ -44,14 +52,14 @@ class CpuBudget:
         self.control = ShedLoad(engine.plan.query.names, budget)
         self._share = budget.cpu
         self._now: int | None = None
-        self._began = 0
+        self._first = self._began = 0
         self._credit_s = 0.0
         self._read = 0.0
         self.used_s = self.given_s = 0.0
         self._before = self._readings()
         self._recent_s = self._recent_rows = 0.0
         self._speed = _Speed()
-        self._rows_before = 0
+        self._rows_before = sum(engine.joined.values())
         self._room = dict.fromkeys(engine.plan.query.names, _ALL)
         self._gap_s = 0.0
         if self._shedding.control:
@@ -93,7 +101,7 @@ class CpuBudget:
     def tick(self, now_us: int) -> Rows:
         """Time has passed; what waited may go on."""
         if self._now is None:
-            self._began, self._now = now_us, now_us
+            self._first = self._began = self._now = now_us
             self._credit_s = self._depth
         self._gap_s = max(0, now_us - self._now) / 1e6
         self._give(self._gap_s)
@@ -128,8 +136,18 @@ class CpuBudget:
         arrived = shed.counts["arrived"]
         welcome = arrived - shed.counts["refused"]  # what the door was told to refuse does not count as not consumed
         consumed = arrived - engine.waiting - sum(shed.dropped.values())
-        results = shed.estimate.produced, shed.estimate.missed
+        results = shed.estimate.produced, self._estimate.missed
         return welcome, consumed, *results, self.used_s, shed.counts["compared"], engine.arrived()
+
+    @property
+    def _estimate(self) -> Estimate:
+        """What is missing for want of CPU and, if that is limited too, of memory."""
+        made, memory = self._shedding.estimate, self._trim
+        return made if memory is None else replace(made, missed=made.missed + memory.missed, elsewhere=memory.spread)
+
+    @property
+    def _trim(self) -> Trim | None:
+        return self._engine.keeper if isinstance(self._engine.keeper, Trim) else None
 
     def _adapt(self, seconds: float) -> None:
         before, self._before = self._before, self._readings()
@@ -158,13 +176,44 @@ class CpuBudget:
         correlations = self.control.correlations
         correlations.learn(learned, edges, orders)
         algorithms = self._engine.decision.algorithms
-        windows = {
-            name: [correlations.window(name, other, edges[name, other], algorithms[other] == "scan") for other in order]
+        found = {
+            name: {
+                other: correlations.window(name, other, edges[name, other], algorithms[other] == "scan")
+                for other in order
+            }
             for name, order in orders.items()
         }
-        tuples = {s.name: _full(s.window, rates[s.name]) for s in self._engine.plan.query.streams}
+        orders = self._reordered(found, rates)
+        windows = {name: [found[name][other] for other in order] for name, order in orders.items()}
+        assert self._now is not None
+        so_far_s = (self._now - self._first) / 1e6
+        tuples = {s.name: _full(s.window, rates[s.name], so_far_s) for s in self._engine.plan.query.streams}
         capacity = self._speed.per_second * self._share
-        return self.control.decide(Situation(rates, windows, orders, tuples, capacity, completeness))
+        memory = (inf, None) if self._trim is None else (self._trim.limit, self._trim.sizes)
+        return self.control.decide(Situation(rates, windows, orders, tuples, capacity, completeness, *memory))
+
+    def _reordered(self, windows: Mapping[str, Mapping[str, Seen]], rates: Mapping[str, float]) -> Mapping[str, Order]:
+        """Probe orders for the slices to come; while everything is looked through they are the planner's."""
+        decision, z = self._engine.decision, self.control.throttle.z
+        if self._budget.policy == "drop" or z >= 1 or len(rates) < 3:
+            return decision.orders
+        ordered = {name: [windows[name][other] for other in order] for name, order in decision.orders.items()}
+        directions = directions_of(ordered, rates)
+        budget = z * total(directions, full_setting(directions))[1]
+        predicates = close_equalities(self._engine.plan.query.predicates)
+        orders = {
+            name: best_order(
+                {o: w.step for o, w in each.items()},
+                decision.orders[name],
+                rates[name],
+                budget,
+                keeps_tied(name, predicates),
+            )
+            for name, each in windows.items()
+        }
+        if orders != decision.orders:
+            self._engine.replan(replace(decision, orders=orders, version=decision.version + 1))
+        return orders
 
     def _complain(self) -> None:
         if self.control.short and self._budget.strict:
@@ -176,26 +225,31 @@ class CpuBudget:
 
     def save(self) -> None:
         """Leave all that must be known to go on in the engine's state."""
-        clock = {"now": self._now, "began": self._began, "credit_s": self._credit_s, "room": self._room}
+        clock = {
+            "now": self._now,
+            "first": self._first,
+            "began": self._began,
+            "credit_s": self._credit_s,
+            "room": self._room,
+        }
         used = {"given_s": self.given_s, "used_s": self.used_s, "speed": self._speed.state, "before": self._before}
+        used["recent"] = self._recent_s, self._recent_rows
         self._shedding.control = {"load": self.control.to_json(), **clock, **used}
 
     def _restore(self, saved: Mapping[str, Any]) -> None:
         self.control.restore(saved["load"])
-        self._now, self._began, self._credit_s = saved["now"], saved["began"], saved["credit_s"]
+        self._now, self._credit_s = saved["now"], saved["credit_s"]
+        self._first, self._began = saved["first"], saved["began"]
         self.given_s, self.used_s, self._room = saved["given_s"], saved["used_s"], dict(saved["room"])
         self._speed.state = tuple(saved["speed"])
         self._before = tuple(saved["before"])
+        self._recent_s, self._recent_rows = saved["recent"]
 
     def metrics(self) -> dict[str, Any]:
         """What was given and used, what is left out, what is missing."""
         times = {"cpu": self._share, "given_s": self.given_s, "used_s": self.used_s, "short": self.control.short}
         histograms = self.control.correlations.to_json()["histograms"]
-        return (
-            times
-            | budget_report(self._shedding.to_json(), self._shedding.estimate.report())
-            | {"histograms": histograms}
-        )
+        return times | budget_report(self._shedding.to_json(), self._estimate.report()) | {"histograms": histograms}
 
 
 class _Speed:
@@ -214,6 +268,8 @@ class _Speed:
         return self.state[0] / self.state[1] if self.state[1] > 0 else inf
 
 
-def _full(window: Window | None, rate: float) -> float:
-    """How many tuples a window holds if none is dropped."""
-    return rate * window.length_us / 1e6 if isinstance(window, TimeWindow) else float(window.count if window else 0)
+def _full(window: Window | None, rate: float, so_far_s: float) -> float:
+    """How many tuples a window holds if none is dropped, so long after the beginning."""
+    if isinstance(window, TimeWindow):
+        return rate * min(window.length_us / 1e6, so_far_s)
+    return min(float(window.count if window else 0), rate * so_far_s)

@@ -32,13 +32,15 @@ _SECOND = 1_000_000
 
 @dataclass
 class Overloaded:
-    """``counts`` and ``throttles`` after every step; ``metrics`` are the budget's at the end of the streams.
+    """Results (``counts``) of every step, ``comparisons`` so far and ``throttles`` after it.
 
-    ``final`` are those after what still waited then has been joined as well, whatever the time.
+    ``metrics`` are the budget's at the end of the streams, ``final`` those after what still waited then has been joined
+    as well, whatever the time.
     """
 
     rows: pa.Table
     counts: list[int] = field(default_factory=list)
+    comparisons: list[int] = field(default_factory=list)
     throttles: list[float] = field(default_factory=list)
     metrics: dict[str, Any] = field(default_factory=dict)
     final: dict[str, Any] = field(default_factory=dict)
@@ -46,6 +48,10 @@ class Overloaded:
     def results(self, since: float, step: float = 0.1) -> int:
         """How many results came out after so many seconds."""
         return sum(self.counts[round(since / step) :])
+
+    def compared(self, since: float, step: float = 0.1) -> int:
+        """How many comparisons were made after so many seconds."""
+        return self.comparisons[-1] - self.comparisons[round(since / step) - 1] if since else self.comparisons[-1]
 
 
 def correlated_streams(
@@ -86,6 +92,7 @@ def overload(query: Query, streams: Mapping[str, pa.Table], capacity: float, ste
             tables.append(run.push(name, rows.slice(first, last - first)))
         tables.append(run.tick(now + length))
         log.counts.append(sum(table.num_rows for table in tables[before:]))
+        log.comparisons.append(run._engine.shedding.counts["compared"])
         log.throttles.append(run._engine.shedding.decision.throttle)
     log.metrics = run.metrics()["budget"]
     log.rows = pa.concat_tables([*tables, run.close()])

@@ -13,6 +13,7 @@ ORDERS = {"A": ("B",), "B": ("A",)}
 def learned(*ages_s: float, times: int = 1) -> Learned:
     found = Learned()
     found.ages["B"].append(np.repeat((np.array(ages_s) * 1e6).astype(np.int64), times))
+    found.sampled("B", float(times), float(times))  # of as many arrivals, one each
     return found
 
 

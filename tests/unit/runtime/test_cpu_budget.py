@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 import pytest
 
 import dovetail as dv
+from dovetail.model.shedding import Pick, Shed, slice_edges
 from dovetail.testing import Overloaded, assert_subset, correlated_streams, overload
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "x": pa.float64()})
@@ -42,7 +43,7 @@ def test_harvesting_finds_the_lag_and_loses_little() -> None:
     assert log.metrics["comparisons_skipped"] > 0
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 1.0])
 @pytest.mark.parametrize("load", [3, 50])
 def test_the_time_given_is_kept_whatever_comes(share: float, load: float) -> None:
     streams = correlated_streams(LAGS, rate=100, seconds=20)
@@ -50,6 +51,7 @@ def test_the_time_given_is_kept_whatever_comes(share: float, load: float) -> Non
     log = overload(query(budget=dv.budget(cpu=share, policy=FAST)), streams, capacity)
     # an interval's worth may be saved up, so it may be used twice within the first
     assert log.metrics["used_s"] <= 1.1 * (log.metrics["given_s"] + share)
+    assert log.compared(since=10) / capacity <= 1.1 * share * 10  # once it is steady
     assert log.metrics["results"] > 0
 
 
@@ -119,8 +121,6 @@ def test_skipped_slices_are_work_not_done(algorithm: str) -> None:
     """Real time: with a tenth of each window chosen, the same arrivals take a fraction of the time."""
     from time import thread_time
 
-    from dovetail.model.shedding import Pick, Shed, slice_edges
-
     streams = {name: dense(name) for name in "AB"}
     spent = {}
     for chosen in (1, 10):
@@ -169,3 +169,19 @@ def test_a_run_goes_on_from_a_snapshot_with_its_decisions_and_its_waiting_rows()
     assert {n: s["waiting"] for n, s in again.metrics()["streams"].items()} == {
         n: s["waiting"] for n, s in run.metrics()["streams"].items()
     }
+
+
+def test_what_waits_is_thinned_like_what_will_come() -> None:
+    run = query(budget=dv.budget(cpu=0.0001, policy=dv.harvest(buffer=10_000))).local()
+    run.tick(0)
+    run.push("A", correlated_streams(LAGS, rate=1000, seconds=2)["A"])
+    before = run.metrics()["streams"]["A"]["waiting"]
+    assert before > 1000
+    shedding = run._engine.shedding
+    shedding.follow(Shed(kept={"A": 0.1, "B": 1.0}))
+    left = run.metrics()["streams"]["A"]["waiting"]
+    assert left == pytest.approx(0.1 * before, rel=0.3)
+    assert run.metrics()["budget"]["dropped"] == {"A": before - left}
+    assert set(shedding.logs["A"].rates(shedding.waiting["A"].times).tolist()) == {0.1}
+    again = query(budget=dv.budget(cpu=0.0001, policy=dv.harvest(buffer=10_000))).local(snapshot=run.snapshot())
+    assert again.metrics()["streams"]["A"]["waiting"] == left

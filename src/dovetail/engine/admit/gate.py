@@ -72,9 +72,10 @@ class Gate:
         limit = min(watermarks.frontier if self.sync else AFTER_ALL, self.until)
         return min([limit, *(watermarks[name] - 1 for name in self._row_windowed)])
 
-    def pace(self) -> None:
-        """From now on nothing passes before there is time for it; what passed already stays passed."""
+    def pace(self) -> Mapping[str, Pile]:
+        """From now on nothing passes before there is time for it; what passed already stays passed. What waits."""
         self.paced, self.until = True, max(pile.limit for pile in self.piles.values())
+        return self.piles
 
     def open_for(self, rows: int, span_us: int, watermarks: Watermarks) -> bool:
         """Let the oldest so many waiting rows pass, a few or those of one span of time; False if none may go on."""

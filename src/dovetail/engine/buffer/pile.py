@@ -100,6 +100,16 @@ class Pile:
             chunk.rows = made(chunk.rows)
             vars(chunk).pop("nbytes", None)
 
+    def thin(self, keeps: Callable[[Times], npt.NDArray[np.bool_]]) -> int:
+        """Let go for good of waiting rows that ``keeps`` says no to, by their times; how many."""
+        waiting, self._heap, before = sorted(self._heap, key=lambda chunk: chunk.number), [], len(self)
+        for chunk in waiting:
+            keep = keeps(chunk.times)
+            if chunk.written:
+                self._gone.append(chunk.number)
+            self.add(chunk.rows.filter(pa.array(keep)), chunk.times[keep])
+        return before - len(self)
+
     def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
         """Chunks to write and chunks to delete since the last call."""
         new = {}

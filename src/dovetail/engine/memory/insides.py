@@ -13,6 +13,7 @@ from dovetail.engine.combine.row_windows import RowWindowed
 from dovetail.engine.deliver.hold import Hold
 from dovetail.engine.deliver.unmatched import Semi, Unmatched
 from dovetail.engine.deliver.way_out import WayOut
+from dovetail.engine.shed.shedding import Shedding
 from dovetail.plan.physical import Plan
 
 Rows = Iterator[pa.RecordBatch]
@@ -22,7 +23,8 @@ Rows = Iterator[pa.RecordBatch]
 class Insides:
     """Windows, doors and exits by stream; ``joined`` counts the tuples that have probed.
 
-    ``plan`` gives the plan of now, ``deliver`` lets combinations out.
+    ``plan`` gives the plan of now, ``deliver`` lets combinations out. ``shedding``: of a
+    CPU budget.
     """
 
     plan: Callable[[], Plan]
@@ -37,3 +39,4 @@ class Insides:
     latest: Callable[[], int]
     joined: Mapping[str, int]
     deliver: Callable[[Partial, WayOut], Rows]
+    shedding: Shedding | None = None

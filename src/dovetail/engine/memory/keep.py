@@ -16,6 +16,6 @@ def keeper_of(inside: Insides, budget: Budget | None, store: PartStore | None) -
         return None
     if budget.policy == "fail":
         return Fail(inside, budget)
-    if budget.policy == "harvest":
+    if budget.sheds:
         return Trim(inside, budget)
     return Spill(inside, budget, store or FileStore(budget.folder))

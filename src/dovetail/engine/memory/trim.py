@@ -2,7 +2,9 @@
 
 When too much is held, memory is divided among the streams by what a stored tuple of each is worth (``allocate_memory``
 of the plan), and every window keeps its newest tuples. A stream that gets nothing still probes. What has left is
-counted: from it and from the results made follows how many are missing.
+counted: from it and from the results made follows how many are missing. With a CPU budget as well, control
+says how far back tuples are worth keeping, and results that were not looked for count as made: they are missing
+already.
 
     rates 10 and 50 per second, memory for 1000 tuples: A keeps 1000, B none; B's tuples meet A's as they arrive
 
@@ -13,6 +15,7 @@ come together.
 """
 
 from collections import deque
+from collections.abc import Mapping
 from math import prod, sqrt
 from typing import Any
 
@@ -22,6 +25,7 @@ from dovetail.engine.memory.insides import Insides, Rows
 from dovetail.engine.memory.keeper import Carefree, Incoming, Reach
 from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget, Tuples
+from dovetail.model.shedding import FAR
 from dovetail.plan.allocate_memory import allocate_memory
 
 _ROOM = 0.7  # of a budget in bytes, is kept: the rest fills until the next division
@@ -57,7 +61,7 @@ class Trim(Carefree):
         if self._account.held() > self._account.limit:
             self.over = least is not None and self.completeness <= least
             if not self.over:
-                self._divide()
+                self._divide(reach)
         yield from ()
 
     def _count(self) -> None:
@@ -80,16 +84,41 @@ class Trim(Carefree):
             left.popleft()
         return sum(count for _, count in left)
 
-    def _divide(self) -> None:
-        inside = self._inside
+    def _divide(self, reach: Reach) -> None:
         self._inside.hold.write()
+        memory = max(0.0, self._room * self._account.limit - self._account.given_later())
+        for name, tuples in self._shares(memory, reach).items():
+            self._keep_newest(name, int(tuples))
+
+    def _shares(self, memory: float, reach: Reach) -> Mapping[str, float]:
+        """Tuples of each stream: by what each is worth, or, where slices are chosen, as far back as control says."""
+        inside, sizes = self._inside, self.sizes
+        full = {name: self._useful(name, reach) for name in inside.windows}
+        if inside.shedding is not None and self._budget.policy == "harvest":
+            share = min(1.0, memory / max(sum(full[name] * sizes[name] for name in full), 1.0))
+            return {name: share * tuples for name, tuples in full.items()}
         elapsed = max(1, inside.latest() - self._first)
         rates = {name: max(joined, 1) / elapsed for name, joined in inside.joined.items()}
-        full = {name: len(window) + self._missing(name) for name, window in inside.windows.items()}
-        sizes = {name: self._account.per_tuple(name) for name in inside.windows}
-        memory = max(0.0, self._room * self._account.limit - self._account.given_later())
-        for name, tuples in allocate_memory(rates, full, memory, sizes).items():
-            self._keep_newest(name, int(tuples))
+        return allocate_memory(rates, full, memory, sizes)
+
+    def _useful(self, name: str, reach: Reach) -> int:
+        """Tuples that an arrival may still look at: all of the window, or those up to the oldest slice chosen."""
+        window, shedding = self._inside.windows[name], self._inside.shedding
+        horizon = FAR if shedding is None else shedding.horizon(name)
+        if horizon >= min(FAR, self._inside.widths[name]):
+            return len(window) + self._missing(name)
+        others = min(time for other, time in reach.items() if other != name)
+        return int(window.end - window.id_from(others - horizon))
+
+    @property
+    def sizes(self) -> dict[str, float]:
+        """What a stored tuple of each stream takes."""
+        return {name: self._account.per_tuple(name) for name in self._inside.windows}
+
+    @property
+    def limit(self) -> float:
+        """How much may be stored."""
+        return self._room * self._account.limit
 
     def _keep_newest(self, name: str, tuples: int) -> None:
         window = self._inside.windows[name]
@@ -108,18 +137,28 @@ class Trim(Carefree):
 
     @property
     def missed(self) -> float:
-        """About how many were not."""
-        return self.results * (self._whole / self._seen - 1) if self._seen else 0.0
+        """About how many were not, for want of memory."""
+        return self._possible * (self._whole / self._seen - 1) if self._seen else 0.0
+
+    @property
+    def _possible(self) -> float:
+        """Results among what was stored: those made, and those that were not looked for."""
+        return self.results + (self._inside.shedding.estimate.missed if self._inside.shedding else 0.0)
 
     @property
     def completeness(self) -> float:
         """The share of all results that was made."""
-        return self.results / (self.results + self.missed) if self.results else 1.0
+        return self.results / (self._possible + self.missed) if self.results else 1.0
+
+    @property
+    def spread(self) -> float:
+        """How far that may be from the truth."""
+        missed, seen = self.missed, min(self.results, sum(self._inside.joined.values()))
+        return 2 * (len(self._inside.windows) - 1) * (sqrt(missed) + missed / sqrt(max(seen, 1)))
 
     def metrics(self) -> dict[str, Any]:
         """What is held, what has left, and what is missing for it."""
-        missed, seen = self.missed, min(self.results, sum(self._inside.joined.values()))
-        band = 2 * (len(self._inside.windows) - 1) * (sqrt(missed) + missed / sqrt(max(seen, 1)))
+        missed, band = self.missed, self.spread
         return {
             "policy": "harvest",
             "limit": self._account.limit,

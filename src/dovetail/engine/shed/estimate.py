@@ -22,13 +22,17 @@ _CAUTION = 1.3
 
 @dataclass
 class Estimate:
-    """Results made and missed so far; ``unit``: how many results the last sampled one stood for."""
+    """Results made and missed so far; ``unit``: how many results the last sampled one stood for.
+
+    ``elsewhere``: the band of what is missing for other reasons.
+    """
 
     produced: int = 0
     missed: float = 0.0
     sampling_variance: float = 0.0
     dropping_variance: float = 0.0
     unit: float = 0.0
+    elsewhere: float = 0.0
 
     @property
     def total(self) -> float:
@@ -39,7 +43,7 @@ class Estimate:
         """How far the truth may lie from the estimate."""
         scale = max(1.0, self.total / self.produced) if self.produced else 1.0
         variance = self.sampling_variance * _CAUTION + self.dropping_variance * min(scale, 4.0)
-        return _DEVIATIONS * sqrt(variance) + 3 * self.unit
+        return _DEVIATIONS * sqrt(variance) + 3 * self.unit + self.elsewhere
 
     @property
     def missed_between(self) -> tuple[float, float]:

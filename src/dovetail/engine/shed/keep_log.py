@@ -9,6 +9,8 @@ Half of the tuples before 10 s were kept, all of them after; a result with a mem
     [0.5, 1.0]
 """
 
+from bisect import bisect_left
+
 import numpy as np
 import numpy.typing as npt
 
@@ -34,6 +36,23 @@ class KeepLog:
             return
         self._since.append(max(since, self._since[-1]) if self._since else since)
         self._rates.append(rate)
+
+    def lower(self, since: int, rate: float) -> None:
+        """What came from this time on was thinned afterwards: no more than this share of it is left.
+
+        >>> log = KeepLog()
+        >>> log.note(0, 0.5), log.note(10, 1.0), log.lower(5, 0.2)
+        (None, None, None)
+        >>> log.rates(np.array([4, 6, 12])).tolist()
+        [0.5, 0.2, 0.2]
+        """
+        at = bisect_left(self._since, since)
+        before = self._rates[at - 1] if at else 1.0
+        later = [min(rate, each) for each in self._rates[at:]]
+        if rate < before and (at == len(self._since) or self._since[at] > since):
+            self._since.insert(at, since)
+            later.insert(0, rate)
+        self._rates[at:] = later
 
     def rates(self, times: Times) -> Floats:
         """The share that was kept at each time."""

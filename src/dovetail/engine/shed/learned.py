@@ -17,7 +17,8 @@ class Learned:
     """``ages``: how much later each stream's members of sampled results are than the first stream's.
 
     ``tuples``: by direction, per slice, summed over ``arrivals``. ``came`` and ``matched``: by direction, of sampled
-    arrivals; ``steps`` in the order in which the windows were looked through.
+    arrivals. ``places``: results by direction, per slice; ``results`` of sampled arrivals of
+    each stream, and their squares summed over arrivals.
     """
 
     ages: dict[str, list[Times]] = field(default_factory=lambda: defaultdict(list))
@@ -26,11 +27,29 @@ class Learned:
     came: dict[Direction, float] = field(default_factory=lambda: defaultdict(float))
     matched: dict[Direction, float] = field(default_factory=lambda: defaultdict(float))
     seen: int = 0
+    places: dict[Direction, Floats] = field(default_factory=dict)
+    results: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    squares: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def slices(self, direction: Direction, counts: Floats) -> None:
         """So many tuples lay in each slice, for so many arrivals (which ``counts`` is multiplied by)."""
         known = self.tuples.get(direction)
         self.tuples[direction] = counts if known is None or len(known) != len(counts) else known + counts
+
+    def found(self, direction: Direction, counts: Floats) -> None:
+        """So many results of sampled arrivals have a member in each slice."""
+        known = self.places.get(direction)
+        self.places[direction] = counts if known is None or len(known) != len(counts) else known + counts
+
+    def sampled(self, arriving: str, results: float, squares: float) -> None:
+        """Sampled arrivals of a stream found so many, each of them squared so many."""
+        self.results[arriving] += results
+        self.squares[arriving] += squares
+
+    def independent(self, arriving: str) -> float:
+        """How many results would tell as much if those of an arrival did not belong together."""
+        squares = self.squares.get(arriving, 0.0)
+        return self.results[arriving] ** 2 / squares if squares else 0.0
 
     def step(self, direction: Direction, came: float, matched: float) -> None:
         """Of so many partial results that came, so many matches were found."""

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.admit.block import Block
+from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.shed.estimate import Estimate
@@ -39,12 +40,13 @@ Times = npt.NDArray[np.int64]
 
 @dataclass
 class Sampling:
-    """One block on its way: which of its arrivals are sampled, and what the results of each stand for beyond it."""
+    """One block on its way: which of its arrivals are sampled, what each has found, and stands for beyond that."""
 
     arriving: str
     first: int
     sampled: Flags
     owed: Floats
+    found: Floats
     counts: Mapping[str, Floats]
 
 
@@ -64,6 +66,7 @@ class Shedding:
         self.counts: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
         self.control: dict[str, Any] = {}
+        self.waiting: Mapping[str, Pile] = {}
         self._edges: dict[tuple[str, str], Times] = {}
         self._block: Sampling | None = None
         for window in windows.values():
@@ -83,6 +86,10 @@ class Shedding:
     def picks(self, arriving: str) -> Mapping[str, Pick] | None:
         """The slices that arrivals of a stream look through; None: all."""
         return None if self.decision.picks is None else self.decision.picks[arriving]
+
+    def horizon(self, name: str) -> int:
+        """The age from which on a stream's tuples are not worth keeping."""
+        return self.decision.ages.get(name, FAR)
 
     def at_the_door(self, name: str, times: Times, room: int | None, counts: bool) -> Flags | None:
         """Which tuples of a stream come in; None: all of them. ``counts``: all do, and some are marked later."""
@@ -143,7 +150,7 @@ class Shedding:
         others = [name for name in self._windows if name != arriving]
         middle = int(origins[len(origins) // 2]) if len(origins) else 0
         counts = {name: self._tuples(arriving, name, middle) for name in others} if len(origins) else {}
-        self._block = Sampling(arriving, first, sampled, np.zeros(last - first), counts)
+        self._block = Sampling(arriving, first, sampled, np.zeros(last - first), np.zeros(last - first), counts)
         self.learned.arrivals[arriving] += len(origins)
         for name, count in counts.items():
             self.learned.slices((arriving, name), count * len(origins))
@@ -182,11 +189,13 @@ class Shedding:
             self.estimate.unit = 1 / (self._sample * self.thin)
             owed += ~self._inside(block.arriving, some) * weights * (1 - self._sample) / self._sample
         block.owed += np.bincount(arrivals[sampled], owed, len(block.owed))
+        block.found += np.bincount(arrivals[sampled], minlength=len(block.found))
         self._learn(some)
 
     def end(self, block: Sampling) -> None:
         """It has probed."""
         self.estimate.missed += float(block.owed.sum())
+        self.learned.sampled(block.arriving, float(block.found.sum()), float((block.found**2).sum()))
         if self.decision.picks is not None:
             self.estimate.sampling_variance += float((block.owed**2).sum())
 
@@ -236,6 +245,19 @@ class Shedding:
             since = self._times(first, results)
             for name in others:
                 self.learned.ages[name].append(self._times(name, results) - since)
+            self._place(results)
+
+    def _place(self, results: Partial) -> None:
+        """Count in which slice of each window the arrivals found them."""
+        assert self._block is not None
+        arriving = self._block.arriving
+        origin = self._times(arriving, results)
+        for name in self._block.counts:
+            edges = self.edges(arriving, name)
+            slices = np.clip(
+                np.searchsorted(edges, origin - self._times(name, results), side="right") - 1, 0, len(edges) - 2
+            )
+            self.learned.found((arriving, name), np.bincount(slices, minlength=len(edges) - 1).astype(np.float64))
 
     def take(self) -> Learned:
         """What was learned since the last call."""
@@ -243,8 +265,11 @@ class Shedding:
         return learned
 
     def follow(self, decision: Shed) -> None:
-        """Go on with another decision, from the next block on."""
+        """Go on with another decision, from the next block on; what waits is thinned like what will come."""
         self.decision = decision
+        for name, pile in self.waiting.items():
+            if len(pile) and self._widths[name] is not None:
+                self._thin(name, pile, decision.kept.get(name, 1.0))
         for name, window in self._windows.items():
             for index in window.ranked.values():
                 index.largest = max(_SMALL_RUN, len(window) // SLICES)
@@ -254,6 +279,12 @@ class Shedding:
         for arriving, picks in (decision.picks or {}).items():
             for name, pick in picks.items():
                 self._edges[arriving, name] = np.array(pick.edges, np.int64)
+
+    def _thin(self, name: str, pile: Pile, kept: float) -> None:
+        log, since = self.logs[name], pile.earliest(FAR)
+        if kept < 1.0:
+            self.dropped[name] += pile.thin(lambda times: self.random.random(len(times)) * log.rates(times) < kept)
+            log.lower(since, kept)
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for a header."""
@@ -268,10 +299,10 @@ class Shedding:
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Back from plain values."""
-        self.follow(Shed.from_json(values["decision"]))
         self.estimate = Estimate(**values["estimate"])
         for name, log in values["logs"].items():
             self.logs[name].restore(log)
+        self.follow(Shed.from_json(values["decision"]))
         self.counts, self.dropped = Counter(values["counts"]), Counter(values["dropped"])
         self.control = dict(values["control"])
 

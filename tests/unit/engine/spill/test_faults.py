@@ -33,6 +33,10 @@ def batches() -> Iterator[tuple[str, pa.Table]]:
             yield name, pa.table([pa.array(times).cast(SCHEMA.field(0).type), random.integers(0, 60, 100)], SCHEMA)
 
 
+def pushed(run: Any, happenings: list[tuple[str, pa.Table]]) -> list[pa.Table]:
+    return [run.push(name, rows) for name, rows in happenings]
+
+
 def played(run: Any) -> pa.Table:
     return pa.concat_tables([*(run.push(name, rows) for name, rows in batches()), run.close()])
 
@@ -99,6 +103,20 @@ def test_a_folder_that_is_emptied_by_others_is_noticed(tmp_path: Path) -> None:
         run.close()
     again = spilling.local(snapshot=saved)
     rest = [again.push(name, rows) for name, rows in happenings[10:]]
+    assert_same_rows(pa.concat_tables([*results, *rest, again.close()]), played(query().local()))
+
+
+def test_a_folder_removed_while_more_is_spilled_is_told_before_a_batch(tmp_path: Path) -> None:
+    spilling, happenings = query(tmp_path), list(batches())
+    run = spilling.local()
+    results = pushed(run, happenings[:8])
+    saved = run.snapshot()
+    for folder in tmp_path.glob("dovetail-*/"):
+        shutil.rmtree(folder)
+    with pytest.raises((dv.BudgetError, dv.StateError), match="No such file"):
+        pushed(run, happenings[8:])
+    again = spilling.local(snapshot=saved)
+    rest = pushed(again, happenings[8:])
     assert_same_rows(pa.concat_tables([*results, *rest, again.close()]), played(query().local()))
 
 
