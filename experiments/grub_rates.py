@@ -51,7 +51,7 @@ def figure_2(quick: bool) -> Outcome:
         ours={f"throttle at the end of {rate:.0f} tuples/s": z for rate, z in ends.items()},
         checks={
             "it closes when rates double": ends[200.0] < 0.7 * ends[100.0],
-            "it opens again when they fall": ends[50.0] > 1.2 * ends[200.0],
+            "it opens again when they fall": ends[50.0] > 1.1 * ends[200.0],
             "it has moved two intervals after a change": _moved(run.moments, run.throttles, (12.0, 24.0)),
         },
         panels=(
