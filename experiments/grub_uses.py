@@ -21,7 +21,7 @@ _SAMPLED, _NOISE = 0.1, 0.03
 
 def figure_17(quick: bool) -> Outcome:
     """Agents and claims joined over 60 and over 40 minutes, with the throttle held at what is not shed."""
-    shed = (0.0, 0.2, 0.35, 0.6, 0.9) if quick else (0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    shed = (0.0, 0.2, 0.35, 0.6, 0.9) if quick else (0.0, 0.2, 0.35, 0.5, 0.6, 0.75, 0.9)
     much = shed.index(0.35)
     first, second = (_kept(minutes, shed, quick) for minutes in (60.0, 40.0))
     curves = Curve("first join (60 min)", shed, first), Curve("second join (40 min)", shed, second)
