@@ -86,12 +86,12 @@ class _Metered:
         self.run.tick(0)
 
     def _begun(self) -> Run:
-        load = self._load
-        if load.orders is None:
-            run = Run(load.query.plan, meter=self.used)
-        else:
-            run = Run(plan_query(load.query.model, load.orders), meter=self.used)
-            run._engine.between_blocks = None
+        orders = self._load.orders
+        if orders is None:
+            return Run(self._load.query.plan, meter=self.used)
+        run = Run(plan_query(self._load.query.model, orders), meter=self.used)
+        run._engine.between_blocks = None
+        run._cpu._reordered = lambda windows, rates: orders  # type: ignore[union-attr, method-assign]
         return run
 
     @property
