@@ -23,11 +23,11 @@ Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _FADE = 0.6
-_ENOUGH = 30.0  # of results or looks, is kept in mind however long ago it was
+_ENOUGH = 30.0  # results that are kept in mind however long ago they were found
 _FEW_LOOKS, _FEW_RESULTS = 30.0, 100.0  # count, however little is new
 _BINS_PER_SLICE = 4
 _MOST_BINS = 2000
-_PRIOR = 4.0  # results that what is expected counts as
+_PRIOR = 1.5  # results that what is expected counts as
 _UNLIKELY = 1e-4
 _EMPTY = 0.01  # of the average slice: what holds less costs nothing to look through
 _MATCH = 30.0  # what a match costs along an index, in tuples scanned
@@ -85,7 +85,7 @@ class Correlations:
 
     def _learn_ages(self, learned: Learned) -> None:
         fresh = {name: learned.independent(name) for name in self._names}
-        still = _still(sum(self._evidence.values()), sum(fresh.values()), _FEW_RESULTS)
+        still = _still(sum(self._evidence.values()), sum(fresh.values()), _FEW_RESULTS, _ENOUGH)
         for name, histogram in self.histograms.items():
             histogram.fade(still)
             for ages in learned.ages.get(name, ()):
@@ -180,10 +180,10 @@ def directions_of(windows: Mapping[str, Sequence[Window]], rates: Mapping[str, f
     return [Direction(rates[name], tuple(each.step for each in steps)) for name, steps in windows.items()]
 
 
-def _still(known: float, fresh: float, few: float) -> float:
+def _still(known: float, fresh: float, few: float, enough: float = 0.0) -> float:
     """By which factor old evidence goes on counting, as if every interval had told as much as this one."""
     worth = max(_FADE / (1 - _FADE) * fresh, few)
-    return max(min(_FADE, worth / known), min(1.0, _ENOUGH / known)) if known else 1.0
+    return max(min(_FADE, worth / known), min(1.0, enough / known)) if known else 1.0
 
 
 def _beyond_chance(seen: Floats, expected: Floats, full: Flags, evidence: float) -> Floats:

@@ -20,7 +20,7 @@ same rule, and opens again before z does.
 
 from dataclasses import dataclass
 
-SMALLEST = 0.01
+SMALLEST = 0.001
 _FEWEST = 0.01
 
 

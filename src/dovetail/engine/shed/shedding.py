@@ -27,7 +27,7 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.shedding import FAR, SLICES, Pick, Shed, slice_edges
 from dovetail.model.window import TimeWindow
 
-_LEAST_THIN = 0.02
+_LEAST_THIN = 0.005
 _FEWEST = 0.01  # of a stream is always let in: without any, nothing could be said of what is missing
 _LEARNED = 1 << 16
 _SMALL_RUN = 256
