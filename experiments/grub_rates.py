@@ -30,9 +30,9 @@ _ORDER = (
     "What harvesting gains depends on the order in which S1's arrivals look, and all results of lagged streams are "
     "theirs. S2's matches lie in one slice, S3's in several. Into S3 first, each match found there looks through one "
     "slice of S2, and gains are larger than the paper's however far S3 is spread. Into S2 first, each match looks "
-    "through as many slices of S3 as there is time for, and gains shrink as the paper's do. Fewest matches first, the "
-    "rule for whole windows, does not tell the two apart: they have as many matches. So while slices are left out our "
-    "join takes the order that promises most results."
+    "through as many slices of S3 as there is time for, and gains shrink as the paper's do, in a short run to less "
+    "than nothing. Fewest matches first, the rule for whole windows, does not tell the two apart: they have as many "
+    "matches. So while slices are left out our join takes the order that promises most results."
 )
 
 
