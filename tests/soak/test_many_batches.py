@@ -1,6 +1,8 @@
 """Five hundred micro-batches: memory, state and open files stay flat. Slow, hence a target of its own: make soak."""
 
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +41,22 @@ def test_memory_state_and_open_files_stay_flat(tmp_path: Path) -> None:
     session.stop()
 
 
-def _workers() -> list[Any]:
-    return [child for child in psutil.Process().children(recursive=True) if "python" in child.name()]
-
-
 def _memory() -> float:
-    return float(sum(worker.memory_info().rss for worker in _workers()))
+    """Of the workers."""
+    return _sum_over_children(lambda child: child.memory_info().rss if "python" in child.name() else 0)
 
 
 def _files() -> float:
-    everyone = psutil.Process().children(recursive=True)
-    return float(sum(child.num_fds() for child in everyone if child.is_running()))
+    return _sum_over_children(lambda child: child.num_fds())
+
+
+def _sum_over_children(measured: Callable[[psutil.Process], int]) -> float:
+    """Workers come and go: one that is gone by the time it is looked at has nothing."""
+    total = 0
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            total += measured(child)
+    return float(total)
 
 
 def _stored(batch: dict[str, Any]) -> float:
