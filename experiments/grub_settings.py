@@ -62,9 +62,10 @@ def figure_14(quick: bool) -> Outcome:
         differences=(
             CHARGED.format(_shown(decision_s(3, 40))) + " Here that is next to nothing of an interval of 5 s.",
             "Lags of 5 and 15 s lie in the middle of slices of 2 s and on the border of slices of 5 s, of which two "
-            "have to be looked through: that, and not the length alone, is why 5 s are so much worse.",
-            "In the order that our join takes (see grub-12) it is the length of S2's slices that counts, and S2's "
-            "correlation is the same for all deviations: so the best length does not grow with the deviation.",
+            "have to be looked through; how much of the loss at 5 s that explains was not measured apart.",
+            "In the order that our join takes (see grub-12) the length of S2's slices should count most, and S2's "
+            "correlation is the same for all deviations. That is a guess at why the best length does not grow with the "
+            "deviation: looking into S2 first, it does not grow either.",
         ),
     )
 
