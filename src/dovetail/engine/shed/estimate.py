@@ -9,15 +9,14 @@ also stands for 1/t; and one that lies outside the slices chosen for all other a
 
 Arrivals are sampled independently: the sum of squares per arrival bounds the variance of their part. Dropping a tuple
 loses all of its results at once: for each tuple kept, (1 - share) * (what its results stand for)^2 (the first term of
-Hoeffding's decomposition). The band is 1.8 standard deviations to either side, and never narrower than two sampled
-results: over many random runs it holds the truth in about nineteen of twenty.
+Hoeffding's decomposition). The band is some standard deviations wide, and never narrower than a few sampled results.
 """
 
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-_DEVIATIONS = 1.8
+_DEVIATIONS = 2.5
 _CAUTION = 1.3
 
 
@@ -44,7 +43,7 @@ class Estimate:
         """How far the truth may lie from the estimate."""
         scale = max(1.0, self.total / self.produced) if self.produced else 1.0
         variance = self.sampling_variance * _CAUTION + self.dropping_variance * min(scale, 4.0)
-        return _DEVIATIONS * sqrt(variance) + 2 * self.unit + self.elsewhere
+        return _DEVIATIONS * sqrt(variance) + 3 * self.unit + self.elsewhere
 
     @property
     def missed_between(self) -> tuple[float, float]:
