@@ -20,7 +20,12 @@ pytestmark = pytest.mark.slow
 
 
 def test_memory_state_and_open_files_stay_flat(tmp_path: Path) -> None:
-    session = spark_session(cores=2, name="soak", settings={"spark.sql.streaming.numRecentProgressUpdates": "2000"})
+    settings = {
+        "spark.sql.streaming.numRecentProgressUpdates": "2000",
+        # RocksDB lets this much wait in memory before it writes: with its 64 MB all writes of this test would
+        "spark.sql.streaming.stateStore.rocksdb.writeBufferSizeMB": "1",
+    }
+    session = spark_session(cores=2, name="soak", settings=settings)
     folder = Folder(session, tmp_path, "AB")
     folder.feed([Push({name: random_rows(at * 2 + place, 400, at * 2.5, 3) for place, name in enumerate("AB")})
                  for at in range(BATCHES)])  # fmt: skip
