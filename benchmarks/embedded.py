@@ -23,7 +23,7 @@ def run(settings: Settings) -> Report:
     few, many = settings.choose(4, 1), settings.choose(15, 1)  # of short runs more: some meet a quiet moment
     measured = {
         "equi": compare(equi(rows), few),
-        "equi3": compare(equi3(rows * 2 // 5), few),
+        "equi3": compare(equi3(rows), few),
         "band": compare(band(rows // 10), many),
         "equi-wide": compare(equi_wide(rows), few),
     }

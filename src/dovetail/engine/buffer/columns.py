@@ -16,9 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.engine.combine.kernels import gather_bytes, gather_offsets
+from dovetail.engine.combine.kernels import append_offsets, gather_bytes, gather_offsets
 
 Slots = npt.NDArray[np.int64]
+_LITTLE = 1 << 20  # bytes that need not be counted exactly
 
 
 class Column(Protocol):
@@ -226,9 +227,11 @@ class TextColumn:
 
     def __init__(self, type_: pa.DataType) -> None:
         self.type = type_
+        self._is_large = _is_large_text(type_)
         self._offsets = np.zeros(1, np.int64)
         self._bytes = np.empty(0, np.uint8)
         self._origin = 0
+        self._longest = 0  # of all strings that ever came
         self._validity = _Validity()
 
     @property
@@ -240,7 +243,7 @@ class TextColumn:
         first, end = int(self._offsets[at]), int(self._offsets[at]) + int(offsets[-1] - offsets[0])
         self._make_room(at, end)
         self._bytes[first - self._origin : end - self._origin] = data[offsets[0] : offsets[-1]]
-        self._offsets[at : at + len(array) + 1] = offsets.astype(np.int64) + (first - int(offsets[0]))
+        self._longest = max(self._longest, append_offsets(offsets, first, self._offsets, at))
         self._validity.append(array, at, len(self._offsets) - 1)
 
     def _make_room(self, at: int, end: int) -> None:
@@ -271,10 +274,11 @@ class TextColumn:
         return self._arrow(positions, data, self._validity.slice(start, stop))
 
     def bytes_at(self, slots: Slots) -> int:
-        return int((self._offsets[slots + 1] - self._offsets[slots]).sum())
+        most = len(slots) * self._longest
+        return most if most < _LITTLE else int((self._offsets[slots + 1] - self._offsets[slots]).sum())
 
     def _arrow(self, positions: Slots, data: npt.NDArray[np.uint8], valid: pa.Buffer | None) -> pa.Array:
-        offsets = positions if _is_large_text(self.type) else positions.astype(np.int32)
+        offsets = positions if self._is_large else positions.astype(np.int32)
         buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(data)]
         return pa.Array.from_buffers(self.type, len(positions) - 1, buffers, 0 if valid is None else -1)
 

@@ -23,7 +23,14 @@ from dovetail.engine.combine.kernels.bands import (
 )
 from dovetail.engine.combine.kernels.cells import cell_insert, cell_of, cell_probe
 from dovetail.engine.combine.kernels.chains import bucket_of, hash_insert, hash_probe, push_out
-from dovetail.engine.combine.kernels.codes import combine_codes, gather_bytes, gather_offsets, hash_bytes, spread
+from dovetail.engine.combine.kernels.codes import (
+    append_offsets,
+    combine_codes,
+    gather_bytes,
+    gather_offsets,
+    hash_bytes,
+    spread,
+)
 from dovetail.engine.combine.kernels.notes import turn_notes
 from dovetail.engine.combine.kernels.runs import merge_runs, sorted_probe
 from dovetail.engine.combine.kernels.scans import first_at_least, scan_all, scan_band, scan_equal
@@ -38,6 +45,7 @@ __all__ = [
     "LOW_STRICT",
     "PLAIN",
     "WINDOW_IS_LEFT",
+    "append_offsets",
     "bucket_of",
     "cell_insert",
     "cell_of",

@@ -49,6 +49,23 @@ def hash_bytes(offsets, data):
     return out
 
 
+@njit(
+    [
+        f"int64(Array(int32, 1, 'C', readonly=True), int64, {I8}, int64)",
+        f"int64({READ}, int64, {I8}, int64)",
+    ],
+    cache=True,
+    nogil=True,
+)
+def append_offsets(offsets, first, out, at):
+    """Offsets of an Arrow array's strings once they lie from ``first`` on, behind ``out[at]``; the longest's size."""
+    longest, shift = np.int64(0), first - offsets[0]
+    for place in range(len(offsets) - 1):
+        out[at + 1 + place] = offsets[place + 1] + shift
+        longest = max(longest, np.int64(offsets[place + 1] - offsets[place]))
+    return longest
+
+
 @njit(f"int64({I8}, {I8}, {I8})", cache=True, nogil=True)
 def gather_offsets(offsets, slots, out):
     """Offsets of the strings at ``slots`` once they lie side by side; returns their total size."""
