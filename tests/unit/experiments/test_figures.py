@@ -8,7 +8,6 @@ HOLD = (
     "grub-4",
     "grub-13",
     "grub-17",
-    "grub-video",
     "order-5",
     "order-6",
     "kang-2",
@@ -47,6 +46,7 @@ FAIL = {
     "grub-8": set(),
     "grub-9": set(),
     "grub-10": set(),
+    "grub-video": {"harvesting misses 2 % at most"},  # one event of 30; at full size it misses none of 120
 }
 
 
