@@ -41,7 +41,8 @@ def test_memory_state_and_open_files_stay_flat(tmp_path: Path) -> None:
     _flat([bytes_ for bytes_, _ in readings], 1.25)
     _flat([files for _, files in readings], 1.25)
     _flat([_stored(batch) for batch in batches], 1.25)
-    _flat([float(progress.stateOperators[0].memoryUsedBytes) for progress in started.recentProgress], 1.5)
+    memory = [progress.stateOperators[0].memoryUsedBytes for progress in started.recentProgress]
+    assert max(memory) < 6 << 20, "two stores, each with a buffer that fills and one that is written, and their indexes"
     _flat([float(progress.stateOperators[0].numRowsTotal) for progress in started.recentProgress], 1.25)
     session.stop()
 
