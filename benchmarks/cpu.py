@@ -14,6 +14,7 @@ import dovetail as dv
 from benchmarks.report import Report
 from benchmarks.settings import Settings
 from dovetail.testing import correlated_streams
+from dovetail.testing.overload import in_steps
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "x": pa.float64()})
 STEP_US = 100_000
@@ -45,14 +46,13 @@ def _used(budget: dv.Budget, rate: float, seconds: int, told: bool) -> tuple[flo
     streams = correlated_streams({"A": 0.0, "B": 0.5}, rate, seconds)
     times = {name: rows["ts"].cast(pa.int64()).to_numpy() for name, rows in streams.items()}
     run, before = _query(budget).local(), 0.0
-    for now in range(0, seconds * 1_000_000, STEP_US):
-        if now == seconds * 500_000:
+    for now, arrivals in in_steps(streams, times, seconds * 1_000_000, STEP_US):
+        if now - STEP_US == seconds * 500_000:
             before = thread_time()
-        for name, rows in streams.items():
-            first, last = np.searchsorted(times[name], [now, now + STEP_US]).tolist()
-            run.push(name, rows.slice(first, last - first))
+        for name, rows in arrivals.items():
+            run.push(name, rows)
         if told:
-            run.tick(now + STEP_US)
+            run.tick(now)
     return (thread_time() - before) / (seconds / 2), run.metrics()["budget"]
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dovetail.control.ages import AgeHistogram, slice_scores
 from dovetail.control.harvest_model import Direction, Floats, Step, rank_slices, step_of
-from dovetail.engine.shed.learned import Learned
+from dovetail.engine.shed.learned import Learned, by_slice
 from dovetail.model.shedding import FAR
 
 Times = npt.NDArray[np.int64]
@@ -75,8 +75,7 @@ class Correlations:
             self._arrivals[name] = _FADE * self._arrivals[name] + learned.arrivals.get(name, 0.0)
         for direction, counts in learned.tuples.items():
             known = self._tuples.get(direction)
-            same = known is not None and len(known) == len(counts)
-            self._tuples[direction] = _FADE * known + counts if same and known is not None else counts
+            self._tuples[direction] = by_slice(None if known is None else _FADE * known, counts)
         for direction in edges:
             came = learned.came.get(direction, 0.0)
             still = _still(self._came[direction], came, _FEW_LOOKS)
@@ -92,11 +91,9 @@ class Correlations:
                 histogram.add(ages)
         for name in self._names:
             self._evidence[name] = still * self._evidence[name] + fresh[name]
-        for direction in {*self._places, *learned.places}:
-            counts, known = learned.places.get(direction, np.zeros(1)), self._places.get(direction, np.zeros(1))
-            self._places[direction] = (
-                still * known + counts if 1 in (len(known), len(counts)) or len(known) == len(counts) else counts
-            )
+        faded = {direction: still * known for direction, known in self._places.items()}
+        fresh_places = {direction: by_slice(faded.get(direction), each) for direction, each in learned.places.items()}
+        self._places = faded | fresh_places
 
     def _shape(self, edges: Mapping[tuple[str, str], Times]) -> None:
         """Histograms that cover all slices, in bins of one width."""
@@ -122,7 +119,7 @@ class Correlations:
         full = tuples > _EMPTY * tuples.mean()
         if not full.any():
             return Window(edges, tuple(range(len(tuples))), (), Step(fanout, (0.0, 0.0), (0.0, 1.0)), 0.0, 0 * tuples)
-        scores = self._scores(arriving, probed, edges, tuples) * full
+        scores = self._scores(arriving, probed, edges, tuples, full) * full
         costs = tuples if scans else 0.02 * tuples + _MATCH * fanout * scores / max(scores.sum(), 1e-300)
         places = np.flatnonzero(full)
         ranked = places[rank_slices(costs[full], scores[full])]
@@ -130,7 +127,7 @@ class Correlations:
         step = step_of(fanout, costs[full], scores[full])
         return Window(edges, tuple(empty.tolist()), tuple(ranked.tolist()), step, float(tuples.sum()), scores)
 
-    def _scores(self, arriving: str, probed: str, edges: Times, tuples: Floats) -> Floats:
+    def _scores(self, arriving: str, probed: str, edges: Times, tuples: Floats, full: Flags) -> Floats:
         """Shares of results by slice.
 
         What the histograms say holds for results of all arrivals together. What this stream's own sampled arrivals have
@@ -138,7 +135,6 @@ class Correlations:
         that is nearer.
         """
         even = tuples / max(tuples.sum(), 1e-300)
-        full = tuples > _EMPTY * tuples.mean()
         learned = np.where(full, slice_scores(self.histograms, self._names[0], arriving, probed, edges), 0.0)
         everyone = sum(self._evidence.values())
         expected = _beyond_chance(learned, even, full, everyone)

@@ -23,6 +23,7 @@ search from the same beginnings.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, permutations
 from math import inf, sqrt
 
@@ -52,7 +53,7 @@ class _Model:
     memory: float
     sizes: Mapping[str, float]
 
-    @property
+    @cached_property
     def full(self) -> Shares:
         """How many tuples each window holds if everything is kept."""
         return {

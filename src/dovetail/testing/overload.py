@@ -15,11 +15,12 @@ step by step; the CPU time used is that of the comparisons made.
     (True, True)
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.api import Query
@@ -83,14 +84,12 @@ def overload(query: Query, streams: Mapping[str, pa.Table], capacity: float, ste
     compared = _Compared(capacity)
     run = compared.run = Run(query.plan, meter=compared)
     times = {name: rows[query.model.stream(name).time].cast(pa.int64()).to_numpy() for name, rows in streams.items()}
-    end = max(int(each[-1]) for each in times.values() if len(each))
-    length, log, tables = round(step * _SECOND), Overloaded(pa.table({})), [query.schema.empty_table()]
-    for now in range(0, end + 1, length):
+    end = max(int(each[-1]) for each in times.values() if len(each)) + 1
+    log, tables = Overloaded(pa.table({})), [query.schema.empty_table()]
+    for now, arrivals in in_steps(streams, times, end, round(step * _SECOND)):
         before = len(tables)
-        for name, rows in streams.items():
-            first, last = np.searchsorted(times[name], [now, now + length]).tolist()
-            tables.append(run.push(name, rows.slice(first, last - first)))
-        tables.append(run.tick(now + length))
+        tables += [run.push(name, rows) for name, rows in arrivals.items()]
+        tables.append(run.tick(now))
         log.counts.append(sum(table.num_rows for table in tables[before:]))
         log.comparisons.append(run._engine.shedding.counts["compared"])
         log.throttles.append(run._engine.shedding.decision.throttle)
@@ -98,6 +97,15 @@ def overload(query: Query, streams: Mapping[str, pa.Table], capacity: float, ste
     log.rows = pa.concat_tables([*tables, run.close()])
     log.final = run.metrics()["budget"]
     return log
+
+
+def in_steps(
+    streams: Mapping[str, pa.Table], times: Mapping[str, npt.NDArray[np.int64]], end: int, step: int
+) -> Iterator[tuple[int, dict[str, pa.Table]]]:
+    """What came before each moment, and after the one before it; ``times``, ``end`` and ``step`` in microseconds."""
+    for now in range(0, end, step):
+        cuts = {name: np.searchsorted(at, [now, now + step]).tolist() for name, at in times.items()}
+        yield now + step, {name: streams[name].slice(first, last - first) for name, (first, last) in cuts.items()}
 
 
 class _Compared:

@@ -23,8 +23,7 @@ Rows = Iterator[pa.RecordBatch]
 class Insides:
     """Windows, doors and exits by stream; ``joined`` counts the tuples that have probed.
 
-    ``plan`` gives the plan of now, ``deliver`` lets combinations out. ``shedding``: of a
-    CPU budget.
+    ``plan`` gives the plan of now, ``deliver`` lets combinations out, ``shedding`` is that of a CPU budget.
     """
 
     plan: Callable[[], Plan]

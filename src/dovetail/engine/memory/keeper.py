@@ -12,6 +12,11 @@ Incoming = Mapping[str, pa.Table | pa.RecordBatch]
 Reach = Mapping[str, int]
 
 
+def others(reach: Reach, name: str) -> int:
+    """The earliest time that any other stream may still bring."""
+    return min(time for other, time in reach.items() if other != name)
+
+
 class Keeper(Protocol):
     """What an engine tells it; ``reach`` is the earliest time each stream may still bring."""
 

@@ -22,7 +22,7 @@ from typing import Any
 from dovetail.engine.admit.watermarks import BEFORE_ALL
 from dovetail.engine.memory.account import Account
 from dovetail.engine.memory.insides import Insides, Rows
-from dovetail.engine.memory.keeper import Carefree, Incoming, Reach
+from dovetail.engine.memory.keeper import Carefree, Incoming, Reach, others
 from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget, Tuples
 from dovetail.model.shedding import FAR
@@ -86,7 +86,7 @@ class Trim(Carefree):
 
     def _divide(self, reach: Reach) -> None:
         self._inside.hold.write()
-        memory = max(0.0, self._room * self._account.limit - self._account.given_later())
+        memory = max(0.0, self.limit - self._account.given_later())
         for name, tuples in self._shares(memory, reach).items():
             self._keep_newest(name, int(tuples))
 
@@ -107,8 +107,7 @@ class Trim(Carefree):
         horizon = FAR if shedding is None else shedding.horizon(name)
         if horizon >= min(FAR, self._inside.widths[name]):
             return len(window) + self._missing(name)
-        others = min(time for other, time in reach.items() if other != name)
-        return int(window.end - window.id_from(others - horizon))
+        return int(window.end - window.id_from(others(reach, name) - horizon))
 
     @property
     def sizes(self) -> dict[str, float]:

@@ -12,6 +12,11 @@ Floats = npt.NDArray[np.float64]
 Direction = tuple[str, str]  # the arriving stream and the one it looks into
 
 
+def by_slice(known: Floats | None, fresh: Floats) -> Floats:
+    """Old and fresh numbers together; the fresh ones alone if the slices are others now."""
+    return fresh if known is None or len(known) != len(fresh) else known + fresh
+
+
 @dataclass
 class Learned:
     """``ages``: how much later each stream's members of sampled results are than the first stream's.
@@ -33,13 +38,11 @@ class Learned:
 
     def slices(self, direction: Direction, counts: Floats) -> None:
         """So many tuples lay in each slice, for so many arrivals (which ``counts`` is multiplied by)."""
-        known = self.tuples.get(direction)
-        self.tuples[direction] = counts if known is None or len(known) != len(counts) else known + counts
+        self.tuples[direction] = by_slice(self.tuples.get(direction), counts)
 
     def found(self, direction: Direction, counts: Floats) -> None:
         """So many results of sampled arrivals have a member in each slice."""
-        known = self.places.get(direction)
-        self.places[direction] = counts if known is None or len(known) != len(counts) else known + counts
+        self.places[direction] = by_slice(self.places.get(direction), counts)
 
     def sampled(self, arriving: str, results: float, squares: float) -> None:
         """Sampled arrivals of a stream found so many, each of them squared so many."""

@@ -22,7 +22,7 @@ from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.way_out import WayOut
 from dovetail.engine.memory.account import Account
 from dovetail.engine.memory.insides import Insides, Rows
-from dovetail.engine.memory.keeper import Incoming, Reach
+from dovetail.engine.memory.keeper import Incoming, Reach, others
 from dovetail.engine.spill.choose import Choice, choice_of
 from dovetail.engine.spill.flush import Flush
 from dovetail.engine.spill.leave import leave
@@ -208,8 +208,3 @@ class Spill:
             "parts": len(parts),
             **self.counts,
         }
-
-
-def others(reach: Reach, name: str) -> int:
-    """The earliest time that any other stream may still bring."""
-    return min(time for other, time in reach.items() if other != name)
