@@ -5,7 +5,8 @@ real join under a budget, on a simulated clock.
 """
 
 from experiments.grub_rates import figure_2, figure_11, figure_12
-from experiments.grub_settings import figure_14, figure_16, table_2
+from experiments.grub_settings import figure_16, table_2
+from experiments.grub_slices import figure_14
 from experiments.grub_solvers import figure_4, figure_7
 from experiments.grub_streams import figure_13, figure_15
 from experiments.grub_times import figure_8, figure_9, figure_10

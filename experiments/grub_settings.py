@@ -1,4 +1,4 @@
-"""Grub's figures about the settings: slices (14), dear conditions (table 2), buffers (16)."""
+"""Grub's figures about dear conditions (table 2) and buffers (16), and what a decision takes."""
 
 from dataclasses import replace
 from functools import cache, partial
@@ -7,73 +7,15 @@ from time import process_time
 import numpy as np
 
 from dovetail.control.solve_harvest import solve_harvest
-from experiments.grub_runs import AS_THEIRS, ORDERS, Fixed, Setting, capacity_of, gain, harvested, short
+from experiments.grub_runs import Setting, capacity_of, gain, harvested, short
 from experiments.grub_solvers import random_directions
 from experiments.outcome import Curve, Mark, Outcome, Panel
 
-_RESULTS = "results per second"
 _SMALL = 0.07
 CHARGED = (
     "Every decision is charged to the simulated CPU with the time that the solver takes on this machine ({} ms); the "
     "paper's took so long that deciding often, or among many slices, cost results."
 )
-
-
-def figure_14(quick: bool) -> Outcome:
-    """Slices of half a second to five seconds; deviations of 25 and 75; lagged streams, 200 tuples/s."""
-    lengths = (1.0, 2.0, 5.0) if quick else (0.5, 1.0, 2.0, 5.0)
-    deviations = (25.0, 75.0)
-    ways = {"as planned": None, AS_THEIRS: ORDERS[AS_THEIRS]}
-    found = {
-        way: {kappa: [_sliced(quick, kappa, length, orders) for length in lengths] for kappa in deviations}
-        for way, orders in ways.items()
-    }
-    spread = {way: {kappa: max(each) / min(each) for kappa, each in some.items()} for way, some in found.items()}
-    best = {kappa: lengths[int(np.argmax(each))] for kappa, each in found["as planned"].items()}
-    ours, two, five = found["as planned"], lengths.index(2.0), lengths.index(5.0)
-    return Outcome(
-        "grub-14",
-        "Results over the length of slices",
-        "Shorter slices give more results down to some length and fewer below it; that length is larger, and the "
-        "length matters less, the weaker the correlation.",
-        paper={},
-        ours={
-            **{f"best length at a deviation of {kappa:.0f}, s": length for kappa, length in best.items()},
-            **{
-                f"best over worst length at {kappa:.0f}, {way}": ratio
-                for way, some in spread.items()
-                for kappa, ratio in some.items()
-            },
-        },
-        checks={
-            "slices of 2 s give more than slices of 5 s at a deviation of 25": ours[25.0][two] > ours[25.0][five],
-            "the shortest slices are not the best": all(length > lengths[0] for length in best.values()),
-            "the length matters less at 75 than at 25": spread["as planned"][75.0] < spread["as planned"][25.0],
-            f"it does so if S1 looks {AS_THEIRS}": spread[AS_THEIRS][75.0] < spread[AS_THEIRS][25.0],
-        },
-        panels=tuple(
-            Panel(
-                f"length of a slice, s ({way})",
-                _RESULTS,
-                tuple(Curve(f"deviation {k:.0f}", lengths, v) for k, v in some.items()),
-            )
-            for way, some in found.items()
-        ),
-        differences=(
-            CHARGED.format(_shown(decision_s(3, 40))) + " Here that is next to nothing of an interval of 5 s.",
-            "Lags of 5 and 15 s lie in the middle of slices of 2 s and on the border of slices of 5 s, of which two "
-            "have to be looked through; how much of the loss at 5 s that explains was not measured apart.",
-            "In the order that our join takes (see grub-12) the length of S2's slices should count most, and S2's "
-            "correlation is the same for all deviations. That is a guess at why the best length does not grow with the "
-            "deviation: looking into S2 first, it does not grow either.",
-        ),
-    )
-
-
-def _sliced(quick: bool, deviation: float, length: float, orders: Fixed) -> float:
-    setting = replace(short(quick), deviations=(2.0, 2.0, deviation), slice_s=length, orders=orders).at(200.0)
-    setting = replace(setting, decision_s=decision_s(3, round(20 / length)))
-    return harvested(setting, capacity_of(setting)).results
 
 
 @cache
@@ -86,10 +28,6 @@ def decision_s(streams: int, slices: int) -> float:
         solve()
         took.append(process_time() - began)
     return float(np.ceil(min(took) * 1e3) / 1e3)
-
-
-def _shown(seconds: float) -> str:
-    return f"{1000 * seconds:.0f}"
 
 
 def table_2(quick: bool) -> Outcome:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from dovetail.plan.kang import Input, Kind, Weights, full_cost, one_way_cost
 from experiments.outcome import Curve, Mark, Outcome, Panel
-from experiments.two_streams import Fed, cpu_seconds, results_per_second
+from experiments.two_streams import Fed, cpu_times, results_per_second
 
 _THEIRS = Weights(scan=0.5, hash=0.65)
 _A_RATE, _WINDOW_S, _KEYS = 10.0, 60.0, 10
@@ -24,7 +24,8 @@ def figure_7(quick: bool) -> Outcome:
     theirs = {name: [_model(name, rate) for rate in rates] for name in (*_ONE_WAY, *_FULL)}
     ends = {name: _full_at(name, _model("HHJ", 110.0)) for name in theirs}
     leaving = {name: _leaving(found, name, costs, _model("HHJ", 110.0)) for name, costs in theirs.items()}
-    ours = {name: [_measured(name, rate, quick) for rate in rates] for name in theirs}
+    times = [_measured(rate, quick) for rate in rates]
+    ours = {name: [each[name] for each in times] for name in theirs}
     capacity = _between(rates, ours["HHJ"], 110.0)
     leaving_ours = {name: _leaving(found, name, costs, capacity) for name, costs in ours.items()}
     after = {name: leaving[name][-1] / max(leaving[name]) for name in _FULL}
@@ -92,11 +93,13 @@ def _full_at(name: str, capacity: float) -> float:
     return low
 
 
-def _measured(name: str, b_rate: float, quick: bool) -> float:
-    one_way = name in _ONE_WAY
-    stored: tuple[Kind, Kind] = ("scan", _ONE_WAY[name]) if one_way else _FULL[name]
-    a, b = Fed(_A_RATE, 0.0 if one_way else _WINDOW_S, _KEYS), Fed(b_rate, _WINDOW_S, _KEYS)
-    return cpu_seconds(a, b, *stored, repeats=3 if quick else 9)
+def _measured(b_rate: float, quick: bool) -> dict[str, float]:
+    b, repeats = Fed(b_rate, _WINDOW_S, _KEYS), 5 if quick else 15
+    one_way: dict[str, tuple[Kind, Kind]] = {name: ("scan", kind) for name, kind in _ONE_WAY.items()}
+    return {
+        **cpu_times(Fed(_A_RATE, 0.0, _KEYS), b, one_way, repeats),
+        **cpu_times(Fed(_A_RATE, _WINDOW_S, _KEYS), b, _FULL, repeats),
+    }
 
 
 def _leaving(found: Mapping[str, Sequence[float]], name: str, costs: Sequence[float], capacity: float) -> list[float]:

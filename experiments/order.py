@@ -307,8 +307,8 @@ def figure_10(quick: bool) -> Outcome:
             ),
         ),
         differences=(
-            f"At one tuple per second the gain differs from the formula's by {gains[-1] - model[-1]:+.3f}, where we "
-            "had expected 0.05 at most; order-8 shows what the formula leaves out.",
+            f"At one tuple per second the gain differs from the formula's by {gains[-1] - model[-1]:+.3f}: "
+            "order-8 shows what the formula leaves out.",
         ),
     )
 

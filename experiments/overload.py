@@ -1,7 +1,9 @@
 """A join that has too little CPU, on a simulated clock: the real engine, and comparisons instead of seconds.
 
-The CPU time that a join's budget is charged for is what the engine itself has compared, at so many comparisons per
-second: the capacity. Arrivals are handed in every tenth of a second of stream time, or whatever ``step_s`` says.
+The simulation is ``dovetail.testing.overload``: the CPU time that a join's budget is charged for is what the engine
+itself has compared, at so many comparisons per second: the capacity. Here are what the papers' figures ask for beside
+it: probe orders that stay, a throttle that is imposed, time that cannot be saved. Arrivals are handed in every tenth
+of a second of stream time, or whatever ``step_s`` says.
 
     >>> streams = {name: grub_rows(at, (20.0,), 8.0, 10.0, 0.0, 2.0) for at, name in enumerate(("S1", "S2"))}
     >>> load = Load(streams, near_query(("S1", "S2"), 20.0, dv.budget(cpu=1.0)), seconds=10.0, warm_s=0.0)
@@ -11,9 +13,8 @@ second: the capacity. Arrivals are handed in every tenth of a second of stream t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,8 +24,9 @@ from dovetail.control.throttle import Throttle
 from dovetail.model.shedding import Shed
 from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.cpu_budget import CpuBudget
-from dovetail.runtime.local import Run
-from dovetail.testing import correlated_values
+from dovetail.testing import Overloaded, correlated_values
+from dovetail.testing.metered import MeteredRun
+from dovetail.testing.overload import in_steps, played
 from experiments.server import Orders
 
 _SCHEMA = pa.schema({"ts": pa.timestamp("us"), "x": pa.float64()})
@@ -53,16 +55,16 @@ class Load:
     saves: bool = True
 
 
-@dataclass
+@dataclass(frozen=True)
 class Served:
-    """Per second after warming up: results, comparisons; the share of tuples dropped; the throttle as it went."""
+    """Per second after warming up: results, comparisons, CPU time here; the share of tuples dropped; the throttle."""
 
-    results: float = 0.0
-    compared: float = 0.0
-    dropped: float = 0.0
-    moments: list[float] = field(default_factory=list)
-    throttles: list[float] = field(default_factory=list)
-    rows: list[pa.Table] = field(default_factory=list)
+    results: float
+    compared: float
+    cpu_s: float
+    dropped: float
+    moments: Sequence[float]
+    throttles: Sequence[float]
 
 
 class _Imposed(Throttle):
@@ -72,90 +74,62 @@ class _Imposed(Throttle):
         pass
 
 
-class _Metered:
-    """A run whose CPU time is what it has compared."""
+class Arranged(MeteredRun):
+    """A metered run with fixed probe orders, an imposed throttle, or time that cannot be saved, as the load says."""
 
     def __init__(self, load: Load, capacity: float) -> None:
-        self._load, self._capacity = load, capacity
-        self._runs: list[Run] = []
-        self._interval_s = load.query.model.budget.settings.interval_us / _SECOND  # type: ignore[union-attr]
-        self._decisions = 0
-        self._runs.append(self._begun())
+        plan = plan_query(load.query.model, load.orders) if load.orders else None
+        super().__init__(load.query, capacity / load.dearer, plan, load.decision_s)
+        self._load = load
+        if load.orders:
+            self._keep_orders(load.orders)
         if load.imposed is not None:
             self._cpu.control.throttle = _Imposed(boost=1.0, z=load.imposed)
         self.run.tick(0)
 
-    def _begun(self) -> Run:
-        orders = self._load.orders
-        if orders is None:
-            return Run(self._load.query.plan, meter=self.used)
-        run = Run(plan_query(self._load.query.model, orders), meter=self.used)
-        run._engine.between_blocks = None
-        run._cpu._reordered = lambda windows, rates: orders  # type: ignore[union-attr, method-assign]
-        return run
-
-    @property
-    def run(self) -> Run:
-        return self._runs[0]
+    def _keep_orders(self, orders: Orders) -> None:
+        self.run._engine.between_blocks = None
+        self._cpu._reordered = lambda windows, rates: orders  # type: ignore[method-assign]
 
     @property
     def _cpu(self) -> CpuBudget:
         assert self.run._cpu is not None
         return self.run._cpu
 
-    @property
-    def _shedding(self) -> Any:
-        return self.run._engine.shedding
-
-    def used(self) -> float:
-        """Simulated seconds so far."""
-        spent = self.compared * self._load.dearer / self._capacity if self._runs else 0.0
-        return spent + self._decisions * self._load.decision_s
-
-    @property
-    def compared(self) -> int:
-        return int(self._shedding.counts["compared"])
-
-    @property
-    def dropped(self) -> int:
-        return int(sum(self._shedding.dropped.values()))
-
-    @property
-    def throttle(self) -> float:
-        return float(self._shedding.decision.throttle)
-
-    def step(self, batches: Mapping[str, pa.Table], now_s: float) -> list[pa.Table]:
+    def step(self, arrivals: Mapping[str, pa.Table], now_us: int) -> list[pa.Table]:
         """Arrivals come in, then time passes; the results of both."""
-        found = [self.run.push(name, rows) for name, rows in batches.items()]
-        self._decisions = int(now_s / self._interval_s)
-        found.append(self.run.tick(round(now_s * _SECOND)))
+        found = super().step({name: rows for name, rows in arrivals.items() if rows.num_rows}, now_us)
         if not self._load.saves:
             self._cpu._credit_s = min(self._cpu._credit_s, 0.0)
-        if self._load.opened_s is not None and abs(now_s - self._load.opened_s) < 1e-6:
+        if self._load.opened_s is not None and now_us == round(self._load.opened_s * _SECOND):
             self._cpu.control.throttle = Throttle(self._load.query.model.budget.settings.boost)  # type: ignore[union-attr]
-            self._shedding.follow(Shed())
+            self.shedding.follow(Shed())
         return found
 
 
+def overloaded(load: Load, capacity: float) -> Overloaded:
+    """The whole run, step by step, and its rows."""
+    return played(Arranged(load, capacity), load.streams, load.step_s, load.seconds)
+
+
 def served(load: Load, capacity: float) -> Served:
-    """The whole run."""
-    metered, log = _Metered(load, capacity), Served()
-    results = arrived = 0
-    before = (0, 0)
-    for now_s, batches in steps(load.streams, load.seconds, load.step_s):
-        found = metered.step(batches, now_s)
-        if now_s > load.warm_s:
-            results += sum(table.num_rows for table in found)
-            arrived += sum(rows.num_rows for rows in batches.values())
-            log.rows += [table for table in found if table.num_rows]
-        else:
-            before = metered.compared, metered.dropped
-        log.moments.append(now_s)
-        log.throttles.append(metered.throttle)
-    after = load.seconds - load.warm_s
-    log.results, log.compared = results / after, (metered.compared - before[0]) / after
-    log.dropped = (metered.dropped - before[1]) / max(arrived, 1)
-    return log
+    """What came of it."""
+    log, since, step_s = overloaded(load, capacity), load.warm_s, load.step_s
+    first, after = round(since / step_s), load.seconds - since
+    arrived = sum(_count_from(rows, since) for rows in load.streams.values())
+    before = log.drops[first - 1] if first else 0
+    return Served(
+        log.results(since, step_s) / after,
+        log.compared(since, step_s) / after,
+        sum(log.cpu_s[first:]) / after,
+        (log.drops[-1] - before) / max(arrived, 1),
+        [(number + 1) * step_s for number in range(len(log.counts))],
+        log.throttles,
+    )
+
+
+def _count_from(rows: pa.Table, since_s: float) -> int:
+    return int((rows["ts"].cast(pa.int64()).to_numpy() >= since_s * _SECOND).sum())
 
 
 def steps(
@@ -163,13 +137,8 @@ def steps(
 ) -> Iterator[tuple[float, dict[str, pa.Table]]]:
     """What comes in until each moment."""
     times = {name: rows["ts"].cast(pa.int64()).to_numpy() for name, rows in streams.items()}
-    start = dict.fromkeys(streams, 0)
-    for number in range(1, round(seconds / step_s) + 1):
-        now_s = number * step_s
-        stop = {name: int(np.searchsorted(at, now_s * _SECOND)) for name, at in times.items()}
-        cut = {name: rows.slice(start[name], stop[name] - start[name]) for name, rows in streams.items()}
-        yield now_s, {name: rows for name, rows in cut.items() if rows.num_rows}
-        start = stop
+    for now_us, cut in in_steps(streams, times, round(seconds * _SECOND), round(step_s * _SECOND)):
+        yield now_us / _SECOND, {name: rows for name, rows in cut.items() if rows.num_rows}
 
 
 def near_query(names: Sequence[str], window_s: float, budget: dv.Budget | None) -> dv.Query:

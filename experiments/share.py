@@ -149,6 +149,8 @@ def figure_10(quick: bool) -> Outcome:
     better = [1 - g / w for g, w in zip(medians["Greedy"], medians["LWO"], strict=True)]
     last = {s: [median(each.mean[at] for each in runs[5.0][s]) for at in range(7)] for s in SCHEDULES}
     most = {s: [median(each.longest[at] for each in runs[5.0][s]) for at in range(7)] for s in SCHEDULES}
+    longer = [gain / (1 - gain) for gain in better]
+    by_window = [1 - g / w for g, w in zip(last["Greedy"], last["LWO"], strict=True)]
     return Outcome(
         "share-10",
         "Bursts of one to five arrivals at once",
@@ -160,6 +162,8 @@ def figure_10(quick: bool) -> Outcome:
             "gain of Greedy over LWO, bursts of 1 to 5": " ".join(f"{gain:.2f}" for gain in better),
             "largest gain of Greedy over LWO": max(better),
             "SWF over Greedy, maximum of the largest window": most["SWF"][-1] / most["Greedy"][-1],
+            "LWO takes longer than Greedy by, at most": max(longer),
+            "gain of Greedy over LWO by window, bursts of 5": " ".join(f"{gain:.2f}" for gain in by_window),
             "largest gain in one trace": max(
                 1 - g.over_all / w.over_all
                 for size in sizes
@@ -173,6 +177,7 @@ def figure_10(quick: bool) -> Outcome:
             "responses grow with the bursts": medians["LWO"] == sorted(medians["LWO"]),
             "Greedy gains 30 % over LWO or more": max(better) >= 0.3,
             "it gains 80 %": max(better) >= 0.75,
+            "LWO takes 80 % longer (to within 5 %)": max(longer) >= 0.75,
             "SWF's maximum for the largest window is worse than Greedy's": most["SWF"][-1] > most["Greedy"][-1],
         },
         panels=(
@@ -182,8 +187,10 @@ def figure_10(quick: bool) -> Outcome:
         ),
         differences=(
             _CLOCK,
-            "Gains depend on how many results of small windows there are to gain on: with averages over queries, four "
-            "of seven windows are large, and for those no schedule can do better than LWO by much.",
+            "Greedy can gain on small windows only. By window, above, it gains nearly all of the response time of the "
+            "three that are small and hardly any of the four that are large; so of the average over seven windows it "
+            "cannot gain much more than three sevenths. If the paper's 80 % are of Greedy's time, and not of LWO's, "
+            f"ours are {100 * max(longer):.0f} %.",
         ),
     )
 

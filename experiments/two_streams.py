@@ -65,9 +65,17 @@ def results_per_second(a: Fed, b: Fed, seconds: float, seed: int = 1) -> float:
     return _push(engine, a, b, full_s, full_s + seconds, random) / seconds
 
 
-def cpu_seconds(a: Fed, b: Fed, a_stored: Kind, b_stored: Kind, repeats: int) -> float:
-    """To join 60 seconds' worth of tuples in one batch, windows full before; the quickest of some runs."""
-    return min(_timed(a, b, {"A": a_stored, "B": b_stored}, seed) for seed in range(repeats))
+def cpu_times(a: Fed, b: Fed, ways: Mapping[str, tuple[Kind, Kind]], repeats: int) -> dict[str, float]:
+    """CPU seconds to join 60 seconds' worth of tuples in one batch, windows full before, by how they are stored.
+
+    All ways take turns, with the same tuples, and the quickest of their turns counts: what else the machine does while
+    this runs then slows all of them, and decides little.
+    """
+    took = [
+        {way: _timed(a, b, {"A": kinds[0], "B": kinds[1]}, seed) for way, kinds in ways.items()}
+        for seed in range(repeats)
+    ]
+    return {way: min(each[way] for each in took) for way in ways}
 
 
 def _timed(a: Fed, b: Fed, stored: Mapping[str, str], seed: int) -> float:

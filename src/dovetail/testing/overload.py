@@ -17,6 +17,7 @@ step by step; the CPU time used is that of the comparisons made.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.api import Query
-from dovetail.runtime.local import Run
 from dovetail.testing.arrivals import poisson
+from dovetail.testing.metered import MeteredRun
 from dovetail.testing.streams import correlated_values
 
 _SECOND = 1_000_000
@@ -33,15 +34,17 @@ _SECOND = 1_000_000
 
 @dataclass
 class Overloaded:
-    """Results (``counts``) of every step, ``comparisons`` so far and ``throttles`` after it.
+    """Results (``counts``) of every step; ``comparisons`` and ``drops`` (tuples) so far and ``throttles`` after it.
 
-    ``metrics`` are the budget's at the end of the streams, ``final`` those after what still waited then has been joined
-    as well, whatever the time.
+    ``cpu_s``: what each step took on this machine. ``metrics`` are the budget's at the end of the streams, ``final``
+    those after what still waited then has been joined as well, whatever the time; so are ``rows``.
     """
 
     rows: pa.Table
     counts: list[int] = field(default_factory=list)
     comparisons: list[int] = field(default_factory=list)
+    drops: list[int] = field(default_factory=list)
+    cpu_s: list[float] = field(default_factory=list)
     throttles: list[float] = field(default_factory=list)
     metrics: dict[str, Any] = field(default_factory=dict)
     final: dict[str, Any] = field(default_factory=dict)
@@ -81,21 +84,29 @@ def correlated_streams(
 
 def overload(query: Query, streams: Mapping[str, pa.Table], capacity: float, step: float = 0.1) -> Overloaded:
     """Play streams, sorted by time, against a query with a CPU budget; ``capacity``: comparisons per second."""
-    compared = _Compared(capacity)
-    run = compared.run = Run(query.plan, meter=compared)
-    times = {name: rows[query.model.stream(name).time].cast(pa.int64()).to_numpy() for name, rows in streams.items()}
-    end = max(int(each[-1]) for each in times.values() if len(each)) + 1
-    log, tables = Overloaded(pa.table({})), [query.schema.empty_table()]
+    return played(MeteredRun(query, capacity), streams, step)
+
+
+def played(
+    run: MeteredRun, streams: Mapping[str, pa.Table], step: float = 0.1, seconds: float | None = None
+) -> Overloaded:
+    """Play streams against a run, for so many seconds or until the last row, and then join what still waits."""
+    times = {name: run.times(name, rows) for name, rows in streams.items()}
+    last = max(int(each[-1]) for each in times.values() if len(each))
+    end = last + 1 if seconds is None else round(seconds * _SECOND)
+    log, tables = Overloaded(pa.table({})), [run.schema.empty_table()]
     for now, arrivals in in_steps(streams, times, end, round(step * _SECOND)):
-        before = len(tables)
-        tables += [run.push(name, rows) for name, rows in arrivals.items()]
-        tables.append(run.tick(now))
-        log.counts.append(sum(table.num_rows for table in tables[before:]))
-        log.comparisons.append(run._engine.shedding.counts["compared"])
-        log.throttles.append(run._engine.shedding.decision.throttle)
-    log.metrics = run.metrics()["budget"]
+        began = process_time()
+        found = run.step(arrivals, now)
+        log.cpu_s.append(process_time() - began)
+        log.counts.append(sum(table.num_rows for table in found))
+        log.comparisons.append(run.compared)
+        log.drops.append(run.dropped)
+        log.throttles.append(run.throttle)
+        tables += found
+    log.metrics = run.metrics()
     log.rows = pa.concat_tables([*tables, run.close()])
-    log.final = run.metrics()["budget"]
+    log.final = run.metrics()
     return log
 
 
@@ -106,14 +117,3 @@ def in_steps(
     for now in range(0, end, step):
         cuts = {name: np.searchsorted(at, [now, now + step]).tolist() for name, at in times.items()}
         yield now + step, {name: streams[name].slice(first, last - first) for name, (first, last) in cuts.items()}
-
-
-class _Compared:
-    """The simulated CPU clock."""
-
-    def __init__(self, capacity: float) -> None:
-        self._second = capacity
-        self.run: Run | None = None
-
-    def __call__(self) -> float:
-        return 0.0 if self.run is None else self.run._engine.shedding.counts["compared"] / self._second

@@ -46,7 +46,7 @@ FAIL = {
     "grub-8": set(),
     "grub-9": set(),
     "grub-10": set(),
-    "grub-video": {"harvesting misses 2 % at most"},  # one event of 30; at full size it misses none of 120
+    "grub-video": set(),
 }
 
 

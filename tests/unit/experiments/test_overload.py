@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from experiments.overload import Load, Served, _Metered, grub_rows, near_query, served, steps
+from experiments.overload import Arranged, Load, Served, grub_rows, near_query, served, steps
 
 
 def load(rate: float, policy: object, **options: Any) -> Load:
@@ -66,8 +66,8 @@ def test_fixed_probe_orders_stay() -> None:
     streams = {f"S{place + 1}": grub_rows(place, (20.0,), 30.0, 30.0, 0.0, 2.0) for place in range(3)}
     query = near_query(tuple(streams), 10.0, dv.budget(cpu=1.0, policy="harvest"))
     orders = {"S1": ("S3", "S2"), "S2": ("S3", "S1"), "S3": ("S2", "S1")}
-    metered = _Metered(Load(streams, query, seconds=30.0, warm_s=10.0, step_s=0.5, orders=orders), 2000.0)
+    metered = Arranged(Load(streams, query, seconds=30.0, warm_s=10.0, step_s=0.5, orders=orders), 2000.0)
     for now_s, batches in steps(streams, 30.0, 0.5):
-        metered.step(batches, now_s)
+        metered.step(batches, round(now_s * 1e6))
     assert metered.throttle < 1
     assert metered.run._engine.decision.orders == orders

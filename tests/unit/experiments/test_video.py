@@ -1,8 +1,9 @@
 """The planted events of the video join."""
 
 import numpy as np
+import pytest
 
-from experiments.grub_video import Video, _frames, missed
+from experiments.grub_video import Video, _frames, expected, watched
 
 CLIP = Video(seconds=600.0, rate=0.5, window_s=300.0, events=10)
 
@@ -18,6 +19,15 @@ def test_events_are_alike_in_both_streams_and_nothing_else_is() -> None:
 
 
 def test_with_all_of_the_cpu_no_event_is_missed_and_with_very_little_some_are() -> None:
-    share, compared = missed(CLIP, "drop", 1e15)
-    assert share == 0
-    assert missed(CLIP, "drop", compared / 50)[0] > 0
+    whole = watched(CLIP, "drop", 1e15)
+    assert (whole.share, whole.late, whole.dropped) == (0, 0, 0)
+    little = watched(CLIP, "drop", whole.compared / 50)
+    assert little.share > 0
+    assert little.dropped > 0.5
+    assert len(little.missed_at) + len(little.found) == len(whole.found)
+
+
+def test_what_keep_rates_make_a_join_miss() -> None:
+    assert expected(1.0) == 0
+    assert expected(0.0) == 1
+    assert expected(0.39) == pytest.approx(0.258, abs=0.001)  # 0.61^4 = 0.138 of either stream
