@@ -65,7 +65,7 @@ def _model(name: str, keys: int, stated: float) -> Outcome:
 def figure_4(quick: bool) -> Outcome:
     """One direction: A at 10 tuples/s probes B's window of 60 s, ten keys."""
     rates = [10.0, 50.0, 100.0, 200.0] if quick else [float(rate) for rate in range(20, 201, 20)]
-    times = _by_way([_one_way(10, rate, 10, quick) for rate in rates])
+    times = _by_way([_one_way(10, rate, 10, 5 if quick else 15) for rate in rates])
     touched = 60 * 10 * 60 * (rates[-1] - rates[0])
     per_touch = {kind: (took[-1] - took[0]) / touched for kind, took in times.items()}
     ratio = per_touch["hash"] * 10 / per_touch["scan"]
@@ -172,10 +172,10 @@ def figure_6(quick: bool) -> Outcome:
     )
 
 
-def _one_way(a_rate: float, b_rate: float, keys: int, quick: bool) -> dict[str, float]:
+def _one_way(a_rate: float, b_rate: float, keys: int, repeats: int) -> dict[str, float]:
     """A's window of zero seconds holds nothing that could match, so only A to B is done."""
     ways: dict[str, tuple[Kind, Kind]] = {"hash": ("scan", "hash"), "scan": ("scan", "scan")}
-    return cpu_times(Fed(a_rate, 0, keys), Fed(b_rate, 60, keys), ways, repeats=5 if quick else 15)
+    return cpu_times(Fed(a_rate, 0, keys), Fed(b_rate, 60, keys), ways, repeats)
 
 
 def _both_ways(b_rate: float, quick: bool) -> dict[str, float]:
@@ -188,11 +188,11 @@ def _by_way(times: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
 
 def _stored_ns(keys: int, quick: bool) -> dict[str, float]:
     """Nanoseconds to store a tuple of B and to forget another, if nothing probes: 60,000 tuples in the window."""
-    return {kind: 1e9 * took / 60_000 for kind, took in _one_way(0.0, 1000, keys, quick).items()}
+    return {kind: 1e9 * took / 60_000 for kind, took in _one_way(0.0, 1000, keys, 5 if quick else 15).items()}
 
 
 def _hash_over_scan(a_rate: float, keys: int, quick: bool) -> float:
-    times = _one_way(a_rate, 1000, keys, quick)
+    times = _one_way(a_rate, 1000, keys, 2 if quick else 7)
     return times["hash"] / times["scan"]
 
 
