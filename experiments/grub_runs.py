@@ -163,12 +163,17 @@ def _directions(setting: Setting) -> list[Arriving]:
     return [Arriving(name, rate, 1.0, known.orders[name], windows, fanouts[name]) for name in setting.names]
 
 
-def dropped(setting: Setting) -> Full:
-    """RandomDrop: as much of each stream as the static optimum keeps for what three streams cost at 100 tuples/s."""
+def keeping(setting: Setting) -> tuple[float, ...]:
+    """How much of each stream the static optimum keeps for what three streams cost at 100 tuples/s."""
     affordable = _directions(_three(setting).at(100.0))
     budget = total_cost(affordable, dict.fromkeys([each.stream for each in affordable], 1.0)) / setting.dearer
     kept = keep_rates(_directions(setting), budget)
-    return full(replace(setting, dearer=1.0), tuple(round(kept[name], 4) for name in setting.names))
+    return tuple(round(kept[name], 4) for name in setting.names)
+
+
+def dropped(setting: Setting) -> Full:
+    """RandomDrop: the join of what is kept."""
+    return full(replace(setting, dearer=1.0), keeping(setting))
 
 
 def gain(setting: Setting, capacity: float) -> tuple[float, float, float]:

@@ -93,6 +93,9 @@ def figure_15(quick: bool) -> Outcome:
                     *(Curve(f"{m} streams", intervals, found[m]) for m in streams),
                     Curve("3 streams, saving", intervals, saving),
                 ),
+                tuple(
+                    Mark(f"best of {m}", stated[m], float(np.interp(stated[m], intervals, found[m]))) for m in streams
+                ),
             ),
         ),
         differences=(

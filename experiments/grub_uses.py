@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail as dv
-from experiments.outcome import Curve, Outcome, Panel
+from experiments.outcome import Curve, Mark, Outcome, Panel
 from experiments.overload import Load, Served, served
 
 _SCHEMA = pa.schema({"ts": pa.timestamp("us"), "agent": pa.int64()})
@@ -45,7 +45,11 @@ def figure_17(quick: bool) -> Outcome:
                 one > other for s, one, other in zip(shed, first, second, strict=True) if s > 0.35
             ),
         },
-        panels=(Panel("load shed", "share of the full join's results", curves),),
+        panels=(
+            Panel(
+                "load shed", "share of the full join's results", curves, (Mark("second loses from here", 0.35, 1.0),)
+            ),
+        ),
         differences=(
             "DAC's data are not public; ours are two streams, one tuple per second each: agents, and claims that each "
             f"name one agent, reported before or after it (deviation {_APART / _MINUTE:.0f} minutes). How strong DAC's "

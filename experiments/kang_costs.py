@@ -122,6 +122,13 @@ def figure_5(quick: bool) -> Outcome:
         },
         panels=(
             Panel(
+                "keys",
+                f"crossing, rate of B over rate of A ({ratios[-1]:,.0f}: none up to there)",
+                (Curve("measured", keys, [first[k] or ratios[-1] for k in keys]),),
+                tuple(Mark(f"{predicted[k]:.1f}", k, predicted[k]) for k in keys),
+                log_y=True,
+            ),
+            Panel(
                 "rate of B over rate of A",
                 "hash time over scan time",
                 curves,

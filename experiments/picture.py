@@ -23,6 +23,7 @@ def draw(panels: Sequence[Panel], path: Path) -> None:
 
 def _axes(axes: Any, panel: Panel) -> None:
     axes.set(xlabel=panel.x, ylabel=panel.y)
+    axes.margins(0.07)
     if panel.bars:
         axes.bar([curve.label for curve in panel.curves], [curve.y[-1] for curve in panel.curves], width=0.5)
         axes.tick_params(axis="x", labelrotation=20)

@@ -57,6 +57,25 @@ def test_rates() -> None:
         assert np.all(np.diff(fluctuating([5, 50], period=1.5, seconds=10, seed=seed)) >= 0)
 
 
+def test_poisson_gaps_are_exponential() -> None:
+    gaps = np.diff(poisson(rate=100, seconds=200, seed=5))
+    assert gaps.std() / gaps.mean() == pytest.approx(1.0, abs=0.05)
+    assert (gaps > gaps.mean()).mean() == pytest.approx(np.exp(-1), abs=0.02)
+
+
+def test_bursts_come_at_one_instant_and_some_are_very_large() -> None:
+    _, sizes = np.unique(pareto_bursts(rate=100, seconds=1000, seed=2, burst=3), return_counts=True)
+    assert sizes.mean() == pytest.approx(3, rel=0.25)
+    assert sizes.max() > 30 * sizes.mean(), "of infinite variance: shape 1.5"
+    assert np.array_equal(pareto_bursts(rate=100, seconds=10, seed=2, burst=1), poisson(100, 10, 2))
+
+
+def test_fluctuating_rates_go_round() -> None:
+    times = fluctuating([20, 200, 50], period=10, seconds=60, seed=1)
+    counts = np.histogram(times, 6, (0, 60_000_000))[0]
+    assert counts == pytest.approx([200, 2000, 500] * 2, rel=0.25)
+
+
 def test_correlated_streams_repeat_and_stay_in_their_domain() -> None:
     times = constant(rate=100, seconds=60)
     still = correlated_values(times, lag=0, deviation=0, seed=1)
