@@ -17,9 +17,10 @@ Information Sources*. One operator is `plan="multiway"`; the trees of symmetric 
 `plan=(("S1", "S2"), "S3")`. The streams are Wisconsin relations (`dovetail.testing.wisconsin`) with made-up arrival
 times. Every plan is played by the real operators in order of arrival; counted are tuples hashed, tuples moved into
 windows, looks into windows and tuples met there. A server on a simulated clock takes, for each batch, as long as the
-paper's prices of operations say (hash 175 ns, move 427 ns, compare 49 ns, its table 3). Our own CPU times stand beside
-as ratios: they include what trees cost us per batch, so they favour one operator more than the counts do. Figure 15 is
-the workload of `python -m benchmarks spill`, with a memory budget. Written by `make papers`.
+paper's prices of operations say (hash 175 ns, move 427 ns, compare 49 ns, its table 3). The same counts at
+this machine's prices (`dovetail calibrate`) and our own CPU times stand beside as ratios: CPU times include what trees
+cost us per batch, so they favour one operator more than the counts do. Figure 15 is the workload of
+`python -m benchmarks spill`, with a memory budget. Written by `make papers`.
 """
 
 FIGURES: dict[str, Figure] = {

@@ -15,7 +15,7 @@ from dovetail.plan.split_query import Tree
 from dovetail.testing import poisson
 from experiments.mjoin_rates import THEIRS, _curve
 from experiments.outcome import Outcome, Panel
-from experiments.server import Orders, Piece, busy, played, priced
+from experiments.server import Orders, Piece, at_our_prices, busy, played, priced
 
 _SECONDS = 300.0
 _TUPLES = {"S1": 70_000, "S2": 10_000, "S3": 30_000, "S4": 4_000, "S5": 25_000, "S6": 300_000}
@@ -64,6 +64,7 @@ def figure_17(quick: bool) -> Outcome:
             "results by then, % of all": 100 * float(one[int(np.argmax(lead))] / most),
             "largest lag of one operator, % of results so far": -100 * float(lead.min()),
             **{f"{name}: end over one operator's": end for name, end in ends.items() if name != "one operator"},
+            **at_our_prices(plays, "one operator"),
             **{f"{name}: hashes": sum(piece.hashes for piece in each) for name, each in plays.items()},
         },
         checks={

@@ -11,7 +11,7 @@ from dovetail.plan.mjoin import Ticks
 from dovetail.testing import constant, fluctuating, poisson, wisconsin
 from dovetail.testing.arrivals import Times
 from experiments.outcome import Curve, Outcome, Panel
-from experiments.server import Batch, Orders, Piece, busy, outputs, played, priced
+from experiments.server import Batch, Orders, Piece, at_our_prices, busy, outputs, played, priced
 
 THEIRS = Ticks(hash=175.008e-9, move=426.518e-9, compare=49.133e-9)
 _SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
@@ -67,6 +67,7 @@ def figure_11(quick: bool) -> Outcome:
             "results": int(so_far["MJoin"][-1]),
             **{f"{name}: work over MJoin's, by thirds": _ratios(work[name], work["MJoin"]) for name in _TREES},
             "largest lead over the trees, % of all results": 100 * _lead(so_far, high, low),
+            **at_our_prices(plays, "MJoin"),
             **{f"{name}: CPU time over MJoin's, measured": measured[name] / measured["MJoin"] for name in _TREES},
         },
         checks={
@@ -222,6 +223,7 @@ def figure_12(quick: bool) -> Outcome:
             "tree, later than the correct order, in proportion": ends["proportional"]["tree"]
             / ends["proportional"]["correct order"]
             - 1,
+            **at_our_prices(plays["proportional"], "correct order"),
             "load at the paper's rates and prices": busy(plays["paper"]["correct order"], theirs),
             "CPU time over the correct order's, measured: wrong order": measured["wrong order"]
             / measured["correct order"],
@@ -264,6 +266,7 @@ def figure_13(quick: bool) -> Outcome:
             "results": int(curves["MJoin"].y[-1]),
             "results with row windows": sum(piece.results for piece in plays["MJoin, rows"]),
             **{f"{name}: end over MJoin's": curves[name].x[-1] / curves["MJoin"].x[-1] for name in trees},
+            **at_our_prices({name: plays[name] for name in curves}, "MJoin"),
             **{f"{name}: CPU time over MJoin's, measured": measured[name] / measured["MJoin"] for name in trees},
         },
         checks={

@@ -21,6 +21,8 @@ import pyarrow as pa
 import dovetail as dv
 from dovetail.engine.engine import Engine
 from dovetail.engine.observed import Observed
+from dovetail.plan.calibrate import load_weights
+from dovetail.plan.cost import Weights
 from dovetail.plan.mjoin import Ticks
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
@@ -125,6 +127,28 @@ def priced(ticks: Ticks) -> Callable[[Piece], float]:
         return ticks.hash * piece.hashes + ticks.move * piece.moves + ticks.compare * compared
 
     return seconds
+
+
+def calibrated(weights: Weights) -> Ticks:
+    """Seconds of the same operations here: an index entry, an arrival, a stored tuple met along its chain.
+
+    >>> calibrated(Weights({"hash_insert": 3e-9, "tuple": 15e-9, "hash_step": 4e-9}))
+    Ticks(hash=3e-09, move=1.5e-08, compare=4e-09)
+    """
+    return Ticks(*(weights.seconds[work] for work in ("hash_insert", "tuple", "hash_step")))
+
+
+def at_our_prices(plays: Mapping[str, Sequence[Piece]], base: str) -> dict[str, float | str]:
+    """The work of every plan over that of one, at the prices that ``dovetail calibrate`` has found, and these."""
+    weights = load_weights()
+    ours = calibrated(weights)
+    prices = " ".join(f"{1e9 * one:.2g}" for one in (ours.hash, ours.move, ours.compare))
+    whole = busy(plays[base], priced(ours))
+    others = {name: busy(each, priced(ours)) / whole for name, each in plays.items() if name != base}
+    return {
+        "our prices: hash, move, compare, ns": f"{prices} ({weights.origin})",
+        **{f"{name}: work over that of {base}, at our prices": ratio for name, ratio in others.items()},
+    }
 
 
 def outputs(

@@ -4,6 +4,20 @@ import pytest
 
 from experiments.papers import PAPERS, figure_named, figures_of
 
+NAMES = {
+    "kang": "2 3 4 5 6 7 8 9 10 11",
+    "order": "5 6 7 8 9 10",
+    "mjoin": "11 12 table1 13 15 17",
+    "grub": "2 4 7 8 9 10 11 12 13 14 15 table2 16 17 video",
+    "share": "3 5 7 8 9 10 memory",
+}
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_every_figure_has_its_name(paper: str) -> None:
+    assert list(figures_of(paper)) == [f"{paper}-{each}" for each in NAMES[paper].split()]
+
+
 HOLD = (
     "grub-4",
     "grub-13",
