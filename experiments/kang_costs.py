@@ -199,7 +199,7 @@ def _stored_ns(keys: int, quick: bool) -> dict[str, float]:
 
 
 def _hash_over_scan(a_rate: float, keys: int, quick: bool) -> float:
-    times = _one_way(a_rate, 1000, keys, 2 if quick else 7)
+    times = _one_way(a_rate, 1000, keys, 2 if quick else 4)
     return times["hash"] / times["scan"]
 
 

@@ -57,7 +57,10 @@ class Load:
 
 @dataclass(frozen=True)
 class Served:
-    """Per second after warming up: results, comparisons, CPU time here; the share of tuples dropped; the throttle."""
+    """Per second after warming up: results, comparisons, CPU time here; the share of tuples dropped; the throttle.
+
+    ``completeness``: the share of all results, by the join's own estimate, from the beginning on.
+    """
 
     results: float
     compared: float
@@ -65,6 +68,7 @@ class Served:
     dropped: float
     moments: Sequence[float]
     throttles: Sequence[float]
+    completeness: float
 
 
 class _Imposed(Throttle):
@@ -125,6 +129,7 @@ def served(load: Load, capacity: float) -> Served:
         (log.drops[-1] - before) / max(arrived, 1),
         [(number + 1) * step_s for number in range(len(log.counts))],
         log.throttles,
+        log.metrics["completeness"],
     )
 
 
