@@ -123,8 +123,12 @@ def figure_5(quick: bool) -> Outcome:
         panels=(
             Panel(
                 "keys",
-                f"crossing, rate of B over rate of A ({ratios[-1]:,.0f}: none up to there)",
-                (Curve("measured", keys, [first[k] or ratios[-1] for k in keys]),),
+                "crossing, rate of B over rate of A",
+                (
+                    Curve(
+                        f"measured ({ratios[-1]:,.0f}: none up to there)", keys, [first[k] or ratios[-1] for k in keys]
+                    ),
+                ),
                 tuple(Mark(f"{predicted[k]:.1f}", k, predicted[k]) for k in keys),
                 log_y=True,
             ),
