@@ -1,11 +1,12 @@
 """When a running join should be planned anew: statistics in, a plan out, or none because the old one will do.
 
-A new plan is only looked for when something has drifted by a fifth or more since the last look, and only taken up if
-it wins twice in a row, saves a twentieth of what the two do differently, and pays for building its indexes within a
-few seconds of the streams' time. So plans neither flutter between two that are about equal nor follow every burst.
+A new plan is only looked for when rates, windows or matches per probe have drifted by a fifth or more since the last
+look (keys that change show in the matches). It is only taken up if it wins twice in a row, saves a twentieth of what
+the two do differently, and pays for building its indexes within a few seconds of the streams' time. So plans neither
+flutter between two that are about equal nor follow every burst.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics
@@ -22,19 +23,24 @@ FEW_MATCHES = 0.1
 
 
 class Replan:
-    """The memory between two looks."""
+    """The memory between two looks; ``drifted``: the last found something new; ``undecided``: it left a question."""
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
         self._seen: dict[object, float] = {}
         self._favourite: Plan | None = None
+        self.undecided, self.drifted = True, False
 
-    def decide(self, now: Plan, known: Statistics) -> Plan | None:
-        """The plan to go on with; None: the one that runs."""
-        if not _representative(now.query, known):
+    def decide(self, now: Plan, glance: Statistics, look: Callable[[], Statistics]) -> Plan | None:
+        """The plan to go on with; None: the one that runs. If the ``glance`` shows no drift, a ``look`` is spared."""
+        self.undecided, self.drifted = True, False
+        if not _representative(now.query, glance):
             return None
-        if not self._drifted(known) and self._favourite is None:
+        self.drifted = self._drifted(glance)
+        if not self.drifted and self._favourite is None:
+            self.undecided = False
             return None
+        known = look()
         best = self._planner.choose(known)
         if not self._pays(now, best, known):
             self._favourite = None
@@ -93,7 +99,6 @@ def _readings(known: Statistics) -> Iterator[tuple[object, float]]:
     for name, stream in known.streams.items():
         yield ("rate", name), stream.rate
         yield ("tuples", name), stream.tuples
-    yield from known.keys.items()
     # matches too few to matter are also too few to be measured well: that they come and go is no drift
     yield from ((tie, FEW_MATCHES + matches) for tie, matches in known.fanouts.items())
 

@@ -289,9 +289,6 @@ class Engine(Persistent):
         self.joined[name] += len(block)
         self.observed.joined(name, block, spent)
 
-    def _split(self) -> float:
-        return self._stopwatch.split() if self._stopwatch else 0.0
-
     def _store_ahead(self, name: str, block: Block) -> None:
         """Tuples of a row window are stored before their turn, so that it is known whom they push out."""
         first, last = self._windows[name].append(block)
@@ -309,7 +306,8 @@ class Engine(Persistent):
 
     def _join(self, name: str, block: Block) -> Rows:
         first, last = self._store(name, block)
-        self.observed.stored(name, block, first, self._split())
+        if self._stopwatch and self.observed.closely[name]:
+            self.observed.stored(name, self._stopwatch.split())
         for found in self._probes[name].results(first, last):
             yield from self._deliver(found)
 
@@ -321,7 +319,7 @@ class Engine(Persistent):
             return
         if self.shedding is not None:
             self.shedding.see(results)
-        self.observed.made(len(results))
+        self.observed.results += len(results)
         for kept in out.unmatched.values():
             kept.see(results)
         if out.semi:
@@ -391,10 +389,12 @@ class Engine(Persistent):
         window, before = self._windows[name], others - self._widths[name]
         if name not in self._rows and window.oldest >= before:
             return
-        if self._stopwatch:
-            self._stopwatch.begin()
+        stopwatch = self._stopwatch if self.observed.closely[name] else None
+        if stopwatch:
+            stopwatch.begin()
         if name in self._rows:
             self._rows[name].forget(others)
         else:
             window.expire(before)
-        self.observed.expired(name, self._split())
+        if stopwatch:
+            self.observed.expired(name, stopwatch.split())

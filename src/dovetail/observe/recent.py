@@ -22,16 +22,24 @@ class Recent:
         self._full: dict[Hashable, float] = {}
         self._filling: dict[Hashable, float] = {}
         self._full_s = self._filling_s = 0.0
+        self._sums: dict[Hashable, float] | None = {}
 
     @property
     def seconds(self) -> float:
         return self._full_s + self._filling_s
 
     def __getitem__(self, name: Hashable) -> float:
-        return self._full.get(name, 0.0) + self._filling.get(name, 0.0)
+        return self._both().get(name, 0.0)
 
     def __iter__(self) -> Iterator[Hashable]:
-        return iter(self._full.keys() | self._filling.keys())
+        return iter(self._both())
+
+    def _both(self) -> dict[Hashable, float]:
+        if self._sums is None:
+            self._sums = self._full | self._filling
+            for name in self._full.keys() & self._filling.keys():
+                self._sums[name] += self._full[name]
+        return self._sums
 
     def add(self, passed_s: float, fresh: Mapping[Hashable, float]) -> None:
         """So much time went by, and so much happened in it."""
@@ -41,7 +49,12 @@ class Recent:
         self._filling_s += passed_s
         self.also(fresh)
 
+    def renew(self) -> None:
+        """Forget the full span at once: what is true now began after it."""
+        self._full, self._full_s, self._sums = {}, 0.0, None
+
     def also(self, fresh: Mapping[Hashable, float]) -> None:
         """So much more happened in the same time."""
+        self._sums = None
         for name, amount in fresh.items():
             self._filling[name] = self._filling.get(name, 0.0) + amount

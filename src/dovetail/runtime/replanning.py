@@ -23,7 +23,10 @@ class Replanning:
         engine = self._engine
         if engine.shedding is not None and engine.shedding.decision.picks is not None:
             return  # what slices promise was learned along these orders
-        plan = self._control.decide(engine.plan, engine.observed.statistics())
+        plan = self._control.decide(engine.plan, engine.observed.glance(), engine.observed.statistics)
+        engine.observed.curious = self._control.undecided
+        if self._control.drifted:
+            engine.observed.startle()
         if plan is not None:
             engine.replan(decision_of(plan, engine.decision.version + 1))
 

@@ -29,3 +29,12 @@ def test_what_never_happened_is_zero() -> None:
     sums.add(1.0, {"A": 1})
     assert sums["B"] == 0
     assert list(sums) == ["A"]
+
+
+def test_a_full_span_can_be_forgotten_at_once() -> None:
+    sums = Recent()
+    for amount in (100, 100, 1):
+        sums.add(2.0, {"A": amount})
+    assert rate(sums, "A") == 101 / 4
+    sums.renew()
+    assert rate(sums, "A") == 1 / 2

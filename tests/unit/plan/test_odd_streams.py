@@ -68,7 +68,7 @@ def test_wrong_statistics_are_put_right_by_what_comes() -> None:
             block = rows(second, 5000, 99_991)
             found += sum(batch.num_rows for batch in engine.push({name: block}))
             expected += by_hand.push(name, block).num_rows
-            plan = control.decide(engine.plan, engine.observed.statistics())
+            plan = control.decide(engine.plan, engine.observed.glance(), engine.observed.statistics)
             if plan is not None:
                 engine.replan(decision_of(plan, engine.decision.version + 1))
     assert found == expected > 0

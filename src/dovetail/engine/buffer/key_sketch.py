@@ -49,10 +49,12 @@ class KeySketch:
     def __init__(self) -> None:
         self._registers: npt.NDArray[np.int64] = np.full((_LEVELS, _SIZE), -1, np.int64)
         self._least = 0  # the levels before it are not kept up
+        self._next = 0  # the first id that it has not taken in
 
-    def note(self, codes: npt.NDArray[np.int64], first: int) -> None:
-        """Tuples with consecutive ids from ``first`` on were stored."""
-        note_keys(np.ascontiguousarray(codes), first, self._registers, self._least)
+    def follow(self, codes: npt.NDArray[np.int64], base: int, tail: int, end: int) -> None:
+        """Take in what a window has stored since the last time: ``codes`` by slot, live from ``tail`` to ``end``."""
+        first, self._next = max(self._next, tail), end
+        note_keys(np.ascontiguousarray(codes[first - base : end - base]), first, self._registers, self._least)
 
     def estimate(self, tail: int) -> float:
         """About how many distinct keys the tuples from ``tail`` on have."""

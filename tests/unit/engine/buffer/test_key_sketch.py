@@ -10,7 +10,7 @@ from dovetail.engine.buffer.key_sketch import KeySketch, note_keys
 def test_the_estimate_is_within_a_tenth(keys: int) -> None:
     codes = np.random.default_rng(keys).integers(0, keys, 1_000_000) * 7919
     sketch = KeySketch()
-    sketch.note(codes, 0)
+    sketch.follow(codes, 0, 0, len(codes))
     for tail in (0, 900_000):
         truth = len(np.unique(codes[tail:]))
         assert abs(sketch.estimate(tail) - truth) <= max(0.1 * truth, 1)
@@ -19,7 +19,7 @@ def test_the_estimate_is_within_a_tenth(keys: int) -> None:
 def test_an_empty_window_has_no_keys() -> None:
     sketch = KeySketch()
     assert sketch.estimate(0) == 0
-    sketch.note(np.arange(100), 0)
+    sketch.follow(np.arange(100), 0, 0, 100)
     assert sketch.estimate(100) == 0
 
 
@@ -30,10 +30,21 @@ def test_keys_that_become_few_or_many_are_followed(keys: int) -> None:
     for now in (300_000, keys, 300_000, keys):
         for _ in range(4):
             codes = random.integers(0, now, 200_000) * 7919
-            sketch.note(codes, first)
+            sketch.follow(codes, first, first, first + len(codes))
             found, first = sketch.estimate(first), first + len(codes)
         truth = len(np.unique(codes))
         assert abs(found - truth) <= max(0.15 * truth, 1), now
+
+
+def test_only_what_is_live_and_new_is_taken_in() -> None:
+    """Slots 0 to 99 stand for ids 500 to 599, of which those before 550 have expired."""
+    sketch, codes = KeySketch(), np.arange(100)
+    sketch.follow(codes, 500, 550, 600)
+    assert round(sketch.estimate(550)) == 50
+    sketch.follow(np.full(100, 7), 500, 550, 600)
+    assert round(sketch.estimate(550)) == 50
+    sketch.follow(np.arange(1000, 1100), 550, 560, 650)
+    assert round(sketch.estimate(560)) == 90
 
 
 @pytest.mark.parametrize("least", [0, 1, 2])
