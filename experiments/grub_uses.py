@@ -57,7 +57,7 @@ def figure_17(quick: bool) -> Outcome:
             "DAC's data are not public; ours are two streams, one tuple per second each: agents, and claims that each "
             f"name one agent, reported before or after it (deviation {_APART / _MINUTE:.0f} minutes). How strong DAC's "
             "correlation is decides from where on results are lost; the paper does not say. With a deviation "
-            f"of {_WEAKER / _MINUTE:.0f} minutes our second join loses some from 20 % on; the paper's 35 % lie between.",
+            f"of {_WEAKER / _MINUTE:.0f} minutes our second join loses some from 20 %; the paper's 35 % lie between.",
             "What counts as all: a tenth of the arrivals looks for where results lie, through the throttle's share of "
             "the window, and so loses what is shed of its own results, 3.5 % of all at 35 %; and beyond that "
             f"{_NOISE:.0%} may be lost.",
