@@ -44,7 +44,8 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
 
 def _paper(paper: str, options: argparse.Namespace) -> None:
     outcomes = [_show(figure, options) for figure in figures_of(paper).values()]
-    write_page(paper, module_of(paper).INTRO, outcomes, options.to, options.quick)
+    short = list(figures_of(paper)) if options.quick else []
+    write_page(paper, module_of(paper).INTRO, outcomes, options.to, short)
 
 
 def _show(figure: Figure, options: argparse.Namespace) -> Outcome:

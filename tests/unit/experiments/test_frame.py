@@ -1,6 +1,7 @@
 """The frame around the experiments: names, the report, the page; with a figure made up for the purpose."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ def test_numbers_are_shown_short(value: object, text: str) -> None:
 
 def test_the_page_says_what_fails_and_shows_the_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    page = write_page("order", "# Title", [outcome(holds=False)], tmp_path, quick=True)
+    page = write_page("order", "# Title", [outcome(holds=False)], tmp_path, short=["order-0"])
     text = page.read_text()
     assert text.startswith("# Title")
     assert "short run" in text
@@ -66,11 +67,18 @@ def test_the_page_says_what_fails_and_shows_the_picture(tmp_path: Path) -> None:
     assert (tmp_path / "order" / "order-0.svg").read_text().count("<svg") == 1
 
 
+def test_the_page_says_which_figures_are_from_short_runs(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    some = [outcome(), replace(outcome(), name="order-1")]
+    assert "short" not in write_page("order", "", some, tmp_path).read_text()
+    assert "full ones: order-1." in write_page("order", "", some, tmp_path, short=["order-1"]).read_text()
+
+
 def test_the_same_numbers_give_the_same_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     pictures = [tmp_path / name / "order" / "order-0.svg" for name in "ab"]
     for name in "ab":
-        write_page("order", "", [outcome()], tmp_path / name, quick=False)
+        write_page("order", "", [outcome()], tmp_path / name)
     assert pictures[0].read_bytes() == pictures[1].read_bytes()
 
 
