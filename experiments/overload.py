@@ -77,6 +77,9 @@ class _Imposed(Throttle):
     def adapt(self, consumed: float, arrived: float) -> None:
         pass
 
+    def restate(self, factor: float) -> None:
+        pass
+
 
 class Arranged(MeteredRun):
     """A metered run with fixed probe orders, an imposed throttle, or time that cannot be saved, as the load says."""

@@ -2,13 +2,16 @@
 
 From them come the directions of the harvest model (``directions``) and the slices in order of what they promise.
 
+How many match is told by all arrivals: ordinary ones have looked through the share of the window that its chosen slices
+are thought to be. So whatever else is wrong, the model gives what was found where it was looked for.
+
 An interval tells a hundred times as much when everything was looked through as when little was. So what is known never
 counts for much more than what is new, unless that is too little to go by.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,18 +20,20 @@ import numpy.typing as npt
 from dovetail.control.ages import AgeHistogram, slice_scores
 from dovetail.control.harvest_model import Direction, Floats, Step, rank_slices, step_of
 from dovetail.engine.shed.learned import Learned, by_slice
-from dovetail.model.shedding import FAR
+from dovetail.model.shedding import FAR, Picks
 
 Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+BySlice = dict[tuple[str, str], Floats]
 
 _FADE = 0.6
 _ENOUGH = 30.0  # results that are kept in mind however long ago they were found
-_FEW_LOOKS, _FEW_RESULTS = 30.0, 100.0  # count, however little is new
+_FEW_LOOKS, _FEW_RESULTS = 30.0, 100.0  # count, however little is new; fewer looks if each finds many
 _BINS_PER_SLICE = 4
 _MOST_BINS = 2000
 _PRIOR = 1.5  # results that what is expected counts as
 _UNLIKELY = 1e-4
+_DOUBT = 0.3  # results that a slice counts for as it would on average
 _EMPTY = 0.01  # of the average slice: what holds less costs nothing to look through
 _MATCH = 30.0  # what a match costs along an index, in tuples scanned
 
@@ -44,6 +49,10 @@ class Window:
     tuples: float
     scores: Floats
 
+    def with_matches(self, factor: float) -> "Window":
+        """With so many times as many matches."""
+        return replace(self, step=replace(self.step, fanout=factor * self.step.fanout))
+
 
 class Correlations:
     """Faded sums over all intervals so far."""
@@ -53,16 +62,23 @@ class Correlations:
         self.histograms: dict[str, AgeHistogram] = {}
         self._evidence: dict[str, float] = defaultdict(float)
         self._places: dict[tuple[str, str], Floats] = {}
+        self._evenly: dict[tuple[str, str], Floats] = {}
         self._tuples: dict[tuple[str, str], Floats] = {}
-        self._arrivals: dict[str, float] = defaultdict(float)
+        self._harvested: Mapping[tuple[str, str], tuple[float, float]] = {}
+        self._picks: Picks = {}
         self._orders: dict[str, tuple[str, ...]] = {}
         self._came: dict[tuple[str, str], float] = defaultdict(float)
         self._matched: dict[tuple[str, str], float] = defaultdict(float)
 
     def learn(
-        self, learned: Learned, edges: Mapping[tuple[str, str], Times], orders: Mapping[str, tuple[str, ...]]
+        self,
+        learned: Learned,
+        edges: Mapping[tuple[str, str], Times],
+        orders: Mapping[str, tuple[str, ...]],
+        picks: Picks | None = None,
     ) -> None:
         """Another interval; what was matched in another order says little about this one."""
+        self._harvested, self._picks = learned.harvested, picks or {}
         self._shape(edges)
         for arriving, other in edges:
             if self._orders.get(arriving, orders[arriving]) != orders[arriving]:
@@ -71,14 +87,13 @@ class Correlations:
                 self._matched[arriving, other] *= still
         self._orders = dict(orders)
         self._learn_ages(learned)
-        for name in self._names:
-            self._arrivals[name] = _FADE * self._arrivals[name] + learned.arrivals.get(name, 0.0)
         for direction, counts in learned.tuples.items():
-            known = self._tuples.get(direction)
-            self._tuples[direction] = by_slice(None if known is None else _FADE * known, counts)
+            if learned.arrivals[direction[0]]:
+                self._tuples[direction] = counts / learned.arrivals[direction[0]]
         for direction in edges:
             came = learned.came.get(direction, 0.0)
-            still = _still(self._came[direction], came, _FEW_LOOKS)
+            few = _FEW_LOOKS / max(1.0, self._matched[direction] / max(self._came[direction], 1e-9))
+            still = _still(self._came[direction], came, few)
             self._came[direction] = still * self._came[direction] + came
             self._matched[direction] = still * self._matched[direction] + learned.matched.get(direction, 0.0)
 
@@ -91,9 +106,8 @@ class Correlations:
                 histogram.add(ages)
         for name in self._names:
             self._evidence[name] = still * self._evidence[name] + fresh[name]
-        faded = {direction: still * known for direction, known in self._places.items()}
-        fresh_places = {direction: by_slice(faded.get(direction), each) for direction, each in learned.places.items()}
-        self._places = faded | fresh_places
+        self._places = _added(self._places, learned.places, still)
+        self._evenly = _added(self._evenly, {each: _as_many(learned, each) for each in learned.places}, still)
 
     def _shape(self, edges: Mapping[tuple[str, str], Times]) -> None:
         """Histograms that cover all slices, in bins of one width."""
@@ -112,14 +126,13 @@ class Correlations:
         """What an arrival of one stream finds in the window of another."""
         direction = arriving, probed
         counts = self._tuples.get(direction, np.zeros(0))
-        tuples = (
-            counts / max(self._arrivals[arriving], 1.0) if len(counts) == len(edges) - 1 else np.ones(len(edges) - 1)
-        )
-        fanout = (self._matched[direction] + 0.5) / (self._came[direction] + 1.0)
+        tuples = counts if len(counts) == len(edges) - 1 else np.ones(len(edges) - 1)
         full = tuples > _EMPTY * tuples.mean()
         if not full.any():
+            fanout = self._fanout(direction, np.ones(len(edges) - 1))
             return Window(edges, tuple(range(len(tuples))), (), Step(fanout, (0.0, 0.0), (0.0, 1.0)), 0.0, 0 * tuples)
         scores = self._scores(arriving, probed, edges, tuples, full) * full
+        fanout = self._fanout(direction, scores)
         costs = tuples if scans else 0.02 * tuples + _MATCH * fanout * scores / max(scores.sum(), 1e-300)
         places = np.flatnonzero(full)
         ranked = places[rank_slices(costs[full], scores[full])]
@@ -127,14 +140,35 @@ class Correlations:
         step = step_of(fanout, costs[full], scores[full])
         return Window(edges, tuple(empty.tolist()), tuple(ranked.tolist()), step, float(tuples.sum()), scores)
 
+    def _fanout(self, direction: tuple[str, str], scores: Floats) -> float:
+        """Matches in the whole window, by those who looked through all of it and by those who did through a share."""
+        came, matched = self._came[direction], self._matched[direction]
+        looked, found = self._harvested.get(direction, (0.0, 0.0))
+        pick = self._picks.get(direction[0], {}).get(direction[1])
+        if pick is not None and len(pick.edges) == len(scores) + 1:
+            came += looked * float((scores * pick.shares).sum() / max(scores.sum(), 1e-300))
+            matched += found
+        return (matched + 0.5) / (came + 1 / (1 + matched))
+
     def _scores(self, arriving: str, probed: str, edges: Times, tuples: Floats, full: Flags) -> Floats:
-        """Shares of results by slice.
+        """Shares of results by slice, for slices as full as they are now: they were learned while windows filled."""
+        evenly = self._evenly.get((arriving, probed), np.zeros(0))
+        then = evenly if len(evenly) == len(tuples) and evenly.any() else tuples
+        known = full & (then > _EMPTY * then.mean())
+        even = np.where(known, then, 0.0) / max(then[known].sum(), 1e-300)
+        shares = self._shares(arriving, probed, edges, even, known)
+        evidence = sum(self._evidence.values())
+        density = (evidence * shares + _DOUBT) / (evidence * even + _DOUBT)
+        promised = np.where(full, density * tuples, 0.0)
+        return np.asarray(promised / max(promised.sum(), 1e-300), np.float64)
+
+    def _shares(self, arriving: str, probed: str, edges: Times, even: Floats, full: Flags) -> Floats:
+        """Shares of results by slice, as they were found.
 
         What the histograms say holds for results of all arrivals together. What this stream's own sampled arrivals have
         found counts before it, as far as it cannot be chance: beside the histograms, or beside an even spread if
         that is nearer.
         """
-        even = tuples / max(tuples.sum(), 1e-300)
         learned = np.where(full, slice_scores(self.histograms, self._names[0], arriving, probed, edges), 0.0)
         everyone = sum(self._evidence.values())
         expected = _beyond_chance(learned, even, full, everyone)
@@ -154,7 +188,7 @@ class Correlations:
         return {
             "histograms": {name: histogram.to_json() for name, histogram in self.histograms.items()},
             "tuples": [[*direction, counts.tolist()] for direction, counts in self._tuples.items()],
-            "arrivals": dict(self._arrivals),
+            "evenly": [[*direction, counts.tolist()] for direction, counts in self._evenly.items()],
             "evidence": dict(self._evidence),
             "places": [[*direction, counts.tolist()] for direction, counts in self._places.items()],
             **pairs,
@@ -165,8 +199,8 @@ class Correlations:
         self.histograms = {name: AgeHistogram.from_json(each) for name, each in values["histograms"].items()}
         self._evidence = defaultdict(float, values["evidence"])
         self._places = {(a, b): np.array(counts) for a, b, counts in values["places"]}
+        self._evenly = {(a, b): np.array(counts) for a, b, counts in values["evenly"]}
         self._tuples = {(a, b): np.array(counts) for a, b, counts in values["tuples"]}
-        self._arrivals = defaultdict(float, values["arrivals"])
         self._came = defaultdict(float, {(a, b): value for a, b, value in values["came"]})
         self._matched = defaultdict(float, {(a, b): value for a, b, value in values["matched"]})
 
@@ -174,6 +208,18 @@ class Correlations:
 def directions_of(windows: Mapping[str, Sequence[Window]], rates: Mapping[str, float]) -> list[Direction]:
     """The model: one direction per stream."""
     return [Direction(rates[name], tuple(each.step for each in steps)) for name, steps in windows.items()]
+
+
+def _as_many(learned: Learned, direction: tuple[str, str]) -> Floats:
+    """As many results as were found in one direction, spread evenly over the tuples that were looked at."""
+    exposed = learned.exposed[direction]
+    return np.asarray(exposed * (learned.places[direction].sum() / max(exposed.sum(), 1e-300)), np.float64)
+
+
+def _added(known: BySlice, fresh: BySlice, still: float) -> BySlice:
+    """Both together, the old numbers counting for less."""
+    faded = {direction: still * counts for direction, counts in known.items()}
+    return faded | {direction: by_slice(faded.get(direction), counts) for direction, counts in fresh.items()}
 
 
 def _still(known: float, fresh: float, few: float, enough: float = 0.0) -> float:

@@ -72,7 +72,7 @@ def finding(rate: float, windows: Mapping[str, Window], picks: Mapping[str, Pick
     for name, window in windows.items():
         scores = window.scores.copy()
         if picks is not None:
-            scores[list(picks[name].ranking[picks[name].chosen :])] = 0.0
+            scores *= picks[name].shares
         ahead = int(np.searchsorted(window.edges, 0, side="right")) - 1
         young = scores[max(ahead, 0) :]
         young[:1] += scores[: max(ahead, 0)].sum()

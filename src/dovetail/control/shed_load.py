@@ -14,13 +14,14 @@ from typing import Any
 
 from dovetail.control.correlations import Correlations, Window, directions_of
 from dovetail.control.drop_rates import Arriving, total_cost
-from dovetail.control.harvest_model import full_setting, total
+from dovetail.control.fill_budget import Filled, fill_budget
+from dovetail.control.harvest_model import Direction, full_setting, total
 from dovetail.control.keep_ages import finding, keep_ages, kept
 from dovetail.control.keep_and_store import keep_and_store
 from dovetail.control.solve_harvest import solve_harvest
 from dovetail.control.throttle import Throttle
 from dovetail.model.budget import Budget
-from dovetail.model.shedding import Pick, Shed
+from dovetail.model.shedding import FAR, Pick, Picks, Shed
 
 _LESS = 1.25
 _OVERHEAD = 1.0
@@ -32,7 +33,8 @@ class Situation:
     """One interval's end: arrivals per second, windows by direction and their order, completeness of late.
 
     ``tuples``: how many each window holds if nothing is dropped. ``capacity``: comparisons per second that the CPU
-    given can make. ``memory`` holds so much, if it is limited, and a tuple of each stream takes ``sizes`` of it.
+    given can make; ``in_force``: those of the slices that are looked through until now. ``memory`` holds so much, if
+    it is limited, and a tuple of each stream takes ``sizes`` of it.
     """
 
     rates: Mapping[str, float]
@@ -41,8 +43,19 @@ class Situation:
     tuples: Mapping[str, float]
     capacity: float
     completeness: float
+    in_force: float
     memory: float = inf
     sizes: Mapping[str, float] | None = None
+
+    @property
+    def directions(self) -> list[Direction]:
+        """The model."""
+        return directions_of(self.windows, self.rates)
+
+    @property
+    def everything(self) -> float:
+        """Comparisons per second without any shedding."""
+        return total(self.directions, full_setting(self.directions))[1]
 
 
 class ShedLoad:
@@ -54,11 +67,22 @@ class ShedLoad:
         self.correlations = Correlations(names)
         self.short = False
         self._floor = 0.0
+        self._share = 1.0
 
     def decide(self, now: Situation) -> Shed:
         """What to leave out until the next interval's end."""
         if self._budget.policy == "drop":
             self.throttle.z, self.throttle.kept = self._affordable(now), 1.0
+        else:
+            self._restate(now)
+        return self._decision(now)
+
+    def _restate(self, now: Situation) -> None:
+        """The throttle for the same work, as a share of what everything is now known to be."""
+        if now.in_force > 0 and self._share > 0:
+            self.throttle.restate(now.in_force / now.everything / self._share)
+
+    def _decision(self, now: Situation) -> Shed:
         z, least = self.throttle.z, self._budget.min_completeness
         if least is None:
             return self._at(z, self.throttle.kept, now)[0]
@@ -82,30 +106,27 @@ class ShedLoad:
             return _dropped(z, now)
         everyone = dict.fromkeys(now.rates, kept)
         if z >= 1:
+            self._share = 1.0
             return Shed(1.0, None, everyone, _ages(now, None)), kept ** len(now.rates)
-        directions = directions_of(now.windows, now.rates)
-        settings = self._budget.settings
+        directions, settings = now.directions, self._budget.settings
+        whole_output, whole_cost = total(directions, full_setting(directions))
         setting = solve_harvest(directions, z, settings.solver, settings.metric)
-        picks = {
-            name: {
-                stream: _pick(window, count)
-                for stream, window, count in zip(now.orders[name], windows, counts, strict=True)
-            }
-            for (name, windows), counts in zip(now.windows.items(), setting, strict=True)
-        }
-        output, whole = (total(directions, each)[0] for each in (setting, full_setting(directions)))
-        expected = output / whole if whole else 1.0
+        filled = fill_budget(directions, setting, z * whole_cost)
+        output, cost = filled.value(directions)
+        self._share = cost / whole_cost if whole_cost else 0.0
+        expected = output / whole_output if whole_output else 1.0
+        picks = _picks(now, filled, empty_too=self._budget.min_completeness is not None)
         return Shed(z, picks, everyone, _ages(now, picks)), expected * kept ** len(now.rates)
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for a header."""
-        throttle = {"z": self.throttle.z, "kept": self.throttle.kept}
+        throttle = {"z": self.throttle.z, "kept": self.throttle.kept, "share": self._share}
         return {"throttle": throttle, "short": self.short, "floor": self._floor, **self.correlations.to_json()}
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Back from plain values."""
         self.throttle.z, self.throttle.kept = values["throttle"]["z"], values["throttle"]["kept"]
-        self.short, self._floor = values["short"], values["floor"]
+        self.short, self._floor, self._share = values["short"], values["floor"], values["throttle"]["share"]
         self.correlations.restore(values)
 
 
@@ -149,9 +170,22 @@ def _arriving(now: Situation) -> list[Arriving]:
     ]
 
 
-def _pick(window: Window, count: int) -> Pick:
-    """The best slices of a window; those without tuples come along for nothing."""
-    edges = tuple(window.edges.tolist())
-    if not window.ranked:
-        return Pick(edges, window.empty, len(window.empty) if count else 0)
-    return Pick(edges, (*window.empty, *window.ranked), len(window.empty) + count if count else 0)
+def _picks(now: Situation, filled: Filled, empty_too: bool) -> Picks:
+    """By arriving and probed stream."""
+    return {
+        name: {
+            stream: _pick(window, count, filled.share(at, step), empty_too)
+            for step, (stream, window, count) in enumerate(zip(now.orders[name], windows, counts, strict=True))
+        }
+        for at, ((name, windows), counts) in enumerate(zip(now.windows.items(), filled.setting, strict=True))
+    }
+
+
+def _pick(window: Window, count: int, part: float, empty_too: bool) -> Pick:
+    """The best slices of a window; those without tuples, which may still come, if all others or ``empty_too``."""
+    edges, ranked, empty = tuple(window.edges.tolist()), window.ranked, window.empty
+    if part and FAR in (-edges[ranked[count]], edges[ranked[count] + 1]):
+        part = 0.0  # what is endless has no part
+    if (count or part) and (empty_too or count >= len(ranked)):
+        return Pick(edges, (*empty, *ranked), len(empty) + count, part)
+    return Pick(edges, (*ranked, *empty), count, part)

@@ -44,6 +44,10 @@ class Throttle:
         else:
             self.z = min(1.0, self.boost * self.z)
 
+    def restate(self, factor: float) -> None:
+        """The same work has turned out to be so many times the share of everything that it was taken for."""
+        self.z = min(1.0, max(SMALLEST, self.z * factor))
+
     def _close(self, beta: float) -> None:
         if self.z > SMALLEST:
             self.z = max(SMALLEST, beta * self.z)

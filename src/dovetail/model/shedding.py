@@ -6,11 +6,13 @@ arrival of A may look through the slices of B at 0 to 2 s and 4 to 6 s:
     >>> pick = Pick((0, 2_000_000, 4_000_000, 6_000_001), (0, 2, 1), 2)
     >>> pick.ranges
     ((0, 2000000), (4000000, 6000001))
+    >>> Pick((0, 2_000_000, 4_000_000, 6_000_001), (0, 2, 1), 1, part=0.5).ranges
+    ((0, 2000000), (4000000, 5000000))
     >>> Shed.from_json(Shed(0.5, {"A": {"B": pick}}).to_json()).picks["A"]["B"] == pick
     True
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,28 +23,53 @@ FAR = 1 << 60
 
 @dataclass(frozen=True)
 class Pick:
-    """The slices of one window between ``edges`` (the last one excluded), ranked best first; so many are chosen."""
+    """The slices of one window between ``edges`` (the last one excluded), ranked best first; so many are chosen.
+
+    ``part``: how much of the next one is, on the side of a chosen neighbour.
+    """
 
     edges: tuple[int, ...]
     ranking: tuple[int, ...]
     chosen: int
+    part: float = 0.0
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
         """The chosen ages, neighbours together: from, up to but without."""
         merged: list[tuple[int, int]] = []
-        for at in sorted(self.ranking[: self.chosen]):
-            low, high = self.edges[at], self.edges[at + 1]
+        for low, high in sorted(self._pieces()):
             if merged and merged[-1][1] == low:
                 merged[-1] = merged[-1][0], high
             else:
                 merged.append((low, high))
         return tuple(merged)
 
+    def _pieces(self) -> Iterator[tuple[int, int]]:
+        whole = self.ranking[: self.chosen]
+        yield from ((self.edges[at], self.edges[at + 1]) for at in whole)
+        if self.part:
+            at = self.ranking[self.chosen]
+            low, high = self.edges[at], self.edges[at + 1]
+            length = max(1, round(self.part * (high - low)))
+            yield (high - length, high) if at + 1 in whole and at - 1 not in whole else (low, low + length)
+
     @property
-    def whole(self) -> bool:
-        """Whether nothing is left out."""
-        return self.chosen == len(self.ranking)
+    def shares(self) -> tuple[float, ...]:
+        """Of each slice, how much is looked through.
+
+        >>> Pick((0, 2, 4, 6), (2, 0, 1), 1, part=0.5).shares
+        (0.5, 0.0, 1.0)
+        """
+        places = {at: place for place, at in enumerate(self.ranking)}
+        return tuple(min(1.0, max(0.0, self.looks - places[at])) for at in range(len(self.ranking)))
+
+    @property
+    def looks(self) -> float:
+        """So many slices are looked through."""
+        return self.chosen + self.part
+
+
+Picks = Mapping[str, Mapping[str, Pick]]  # by arriving and probed stream
 
 
 @dataclass(frozen=True)
@@ -54,7 +81,7 @@ class Shed:
     """
 
     throttle: float = 1.0
-    picks: Mapping[str, Mapping[str, Pick]] | None = None
+    picks: Picks | None = None
     kept: Mapping[str, float] = field(default_factory=dict)
     ages: Mapping[str, int] = field(default_factory=dict)
 
@@ -63,7 +90,7 @@ class Shed:
         picks: dict[str, Any] | None = None
         if self.picks is not None:
             picks = {
-                arriving: {name: [list(pick.edges), list(pick.ranking), pick.chosen] for name, pick in each.items()}
+                arriving: {name: [list(p.edges), list(p.ranking), p.chosen, p.part] for name, p in each.items()}
                 for arriving, each in self.picks.items()
             }
         return {"throttle": self.throttle, "picks": picks, "kept": dict(self.kept), "ages": dict(self.ages)}
@@ -72,7 +99,7 @@ class Shed:
     def from_json(values: Mapping[str, Any]) -> "Shed":
         """Back from plain values."""
         picks = values["picks"] and {
-            arriving: {name: Pick(tuple(p[0]), tuple(p[1]), p[2]) for name, p in each.items()}
+            arriving: {name: Pick(tuple(p[0]), tuple(p[1]), p[2], p[3]) for name, p in each.items()}
             for arriving, each in values["picks"].items()
         }
         return Shed(values["throttle"], picks, values["kept"], values["ages"])

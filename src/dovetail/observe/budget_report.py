@@ -27,8 +27,8 @@ def _harvest(picks: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return None
     return {
         arriving: {
-            name: {"edges_us": edges, "ranking": ranking, "fraction": chosen / len(ranking)}
-            for name, (edges, ranking, chosen) in each.items()
+            name: {"edges_us": edges, "ranking": ranking, "fraction": (chosen + part) / len(ranking)}
+            for name, (edges, ranking, chosen, part) in each.items()
         }
         for arriving, each in picks.items()
     }

@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.control.correlations import Window as Seen
-from dovetail.control.correlations import directions_of
-from dovetail.control.harvest_model import full_setting, total
-from dovetail.control.harvest_order import Order, best_order, keeps_tied
+from dovetail.control.harvest_order import best_order
+from dovetail.control.in_force import cost_of
+from dovetail.control.places import Order, Places
 from dovetail.control.shed_load import ShedLoad, Situation
 from dovetail.engine.engine import Engine
 from dovetail.engine.memory.trim import Trim
@@ -39,6 +39,8 @@ _RECENT = 0.5
 _MEMORY = 0.98
 
 Rows = Iterator[pa.RecordBatch]
+Orders = Mapping[str, Order]
+Windows = Mapping[str, Mapping[str, Seen]]
 
 
 class CpuBudget:
@@ -62,6 +64,8 @@ class CpuBudget:
         self._rows_before = sum(engine.joined.values())
         self._room = dict.fromkeys(engine.plan.query.names, _ALL)
         self._gap_s = 0.0
+        predicates = close_equalities(engine.plan.query.predicates)
+        self._places = {name: Places(name, predicates) for name in engine.plan.query.names}
         if self._shedding.control:
             self._restore(self._shedding.control)
         engine.pacer = self
@@ -174,7 +178,7 @@ class CpuBudget:
         edges = {pair: shed.edges(*pair) for pair in permutations(rates, 2)}
         learned = shed.take()
         correlations = self.control.correlations
-        correlations.learn(learned, edges, orders)
+        correlations.learn(learned, edges, orders, shed.decision.picks)
         algorithms = self._engine.decision.algorithms
         found = {
             name: {
@@ -183,37 +187,34 @@ class CpuBudget:
             }
             for name, order in orders.items()
         }
-        orders = self._reordered(found, rates)
-        windows = {name: [found[name][other] for other in order] for name, order in orders.items()}
+        in_force = cost_of(shed.decision.picks, found, orders, rates)
+        before, orders = orders, self._reordered(found, rates)
+        windows = {name: self._placed(name, found[name], before[name], order) for name, order in orders.items()}
         assert self._now is not None
         so_far_s = (self._now - self._first) / 1e6
         tuples = {s.name: _full(s.window, rates[s.name], so_far_s) for s in self._engine.plan.query.streams}
         capacity = self._speed.per_second * self._share
         memory = (inf, None) if self._trim is None else (self._trim.limit, self._trim.sizes)
-        return self.control.decide(Situation(rates, windows, orders, tuples, capacity, completeness, *memory))
+        return self.control.decide(Situation(rates, windows, orders, tuples, capacity, completeness, in_force, *memory))
 
-    def _reordered(self, windows: Mapping[str, Mapping[str, Seen]], rates: Mapping[str, float]) -> Mapping[str, Order]:
+    def _reordered(self, windows: Windows, rates: Mapping[str, float]) -> Orders:
         """Probe orders for the slices to come; while everything is looked through they are the planner's."""
         decision, z = self._engine.decision, self.control.throttle.z
-        if self._budget.policy == "drop" or z >= 1 or len(rates) < 3:
-            return decision.orders
-        ordered = {name: [windows[name][other] for other in order] for name, order in decision.orders.items()}
-        directions = directions_of(ordered, rates)
-        budget = z * total(directions, full_setting(directions))[1]
-        predicates = close_equalities(self._engine.plan.query.predicates)
-        orders = {
-            name: best_order(
-                {o: w.step for o, w in each.items()},
-                decision.orders[name],
-                rates[name],
-                budget,
-                keeps_tied(name, predicates),
-            )
-            for name, each in windows.items()
-        }
+        orders = decision.orders
+        if self._budget.policy != "drop" and z < 1 and len(rates) > 2:
+            budget = z * cost_of(None, windows, orders, rates)
+            steps = {name: {other: seen.step for other, seen in each.items()} for name, each in windows.items()}
+            orders = {
+                name: best_order(steps[name], order, self._places[name], rates[name], budget)
+                for name, order in orders.items()
+            }
         if orders != decision.orders:
             self._engine.replan(replace(decision, orders=orders, version=decision.version + 1))
         return orders
+
+    def _placed(self, name: str, windows: Mapping[str, Seen], before: Order, order: Order) -> list[Seen]:
+        """The windows in an order, as they may be expected to match there."""
+        return [windows[other].with_matches(self._places[name].factor(other, before, order)) for other in order]
 
     def _complain(self) -> None:
         if self.control.short and self._budget.strict:

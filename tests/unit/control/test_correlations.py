@@ -1,9 +1,11 @@
 """What is known about where results lie: few results are kept in mind, many make room for new ones."""
 
 import numpy as np
+import pytest
 
 from dovetail.control.correlations import Correlations
 from dovetail.engine.shed.learned import Learned
+from dovetail.model.shedding import Pick
 
 EDGES = np.arange(-10, 11) * 1_000_000
 PAIRS = {("A", "B"): EDGES, ("B", "A"): EDGES}
@@ -45,10 +47,39 @@ def test_slices_with_results_are_ranked_first_also_long_after() -> None:
     known = Correlations("AB")
     counted = learned(3.5, times=20)
     counted.arrivals["B"] = 100.0
-    counted.slices(("B", "A"), np.full(len(EDGES) - 1, 1000.0))
+    counted.slices(("B", "A"), np.full(len(EDGES) - 1, 10.0), 100.0, 100.0)
     known.learn(counted, PAIRS, ORDERS)
     for _ in range(20):
         known.learn(Learned(), PAIRS, ORDERS)
     window = known.window("B", "A", EDGES, scans=True)
     assert window.ranked[0] == 13, "3 to 4 s, of slices from -10 s on"
     assert window.step.yields[1] > 0.5
+
+
+def test_what_ordinary_arrivals_found_in_their_slices_tells_how_many_match() -> None:
+    known, counted = Correlations("AB"), learned(3.5, times=50)
+    counted.slices(("B", "A"), np.full(len(EDGES) - 1, 10.0), 100.0, 100.0)
+    counted.found(("B", "A"), np.where(EDGES[:-1] == 3_000_000, 50.0, 0.0))
+    known.learn(counted, PAIRS, ORDERS)
+    pick = Pick(tuple(EDGES.tolist()), (13, *range(13), *range(14, 20)), 1)
+    later = Learned()
+    later.harvest(("B", "A"), came=1000.0, matched=4000.0)
+    known.learn(later, PAIRS, ORDERS, {"B": {"A": pick}})
+    step = known.window("B", "A", EDGES, scans=True).step
+    assert step.fanout * step.yields[1] == pytest.approx(4.0, rel=0.01), "as found where it was looked for"
+
+
+def test_results_found_while_a_window_filled_say_nothing_of_its_later_slices() -> None:
+    """All results were young, for there was nothing else: as many are expected of every tuple."""
+    known, young = Correlations("AB"), EDGES[:-1] < 2_000_000
+    tuples = np.where(young & (EDGES[:-1] >= 0), 10.0, 0.0)
+    counted = learned(0.5, 1.5, times=20)
+    counted.slices(("B", "A"), tuples, 100.0, 100.0)
+    counted.found(("B", "A"), 2 * tuples)
+    known.learn(counted, PAIRS, ORDERS)
+    full = Learned()
+    full.arrivals["B"] = 100.0
+    full.slices(("B", "A"), np.where(EDGES[:-1] >= 0, 10.0, 0.0), 100.0)
+    known.learn(full, PAIRS, ORDERS)
+    scores = known.window("B", "A", EDGES, scans=True).scores[10:]
+    assert scores.max() < 1.5 * scores.min()

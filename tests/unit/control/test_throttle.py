@@ -25,3 +25,13 @@ def test_below_the_smallest_setting_tuples_go_and_come_back_first() -> None:
     for _ in range(4):
         throttle.adapt(100, 100)
     assert (throttle.z, throttle.kept) == pytest.approx((1.5 * SMALLEST, 1.0))
+
+
+def test_the_same_work_may_be_another_share_of_everything() -> None:
+    throttle = Throttle(boost=1.2, z=0.2)
+    throttle.restate(0.25)
+    assert throttle.z == pytest.approx(0.05)
+    throttle.restate(1e6)
+    assert throttle.z == 1.0
+    throttle.restate(1e-9)
+    assert throttle.z == SMALLEST

@@ -16,7 +16,7 @@ from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.probe import Probe
 from dovetail.engine.combine.sieve import Chosen, Sieve, Thinned, sifted
 from dovetail.engine.combine.tally import Tally
-from dovetail.engine.shed.shedding import Shedding
+from dovetail.engine.shed.shedding import Floats, Shedding
 from dovetail.model.shedding import Pick
 from dovetail.plan.physical import Level
 
@@ -35,8 +35,8 @@ class HarvestingProbe(Probe):
         super().__init__(arriving, levels, windows, widths)
         self._shedding = shedding
         self._sieves: Sequence[Sieve | None] = ()
-        self._shares: Sequence[Ids | float] = ()
-        self._learned, self._unread = self._counting, [Tally() for _ in levels]
+        self._shares: Sequence[Floats | float] = ()
+        self._learned, self._harvested = self._counting, [Tally() for _ in levels]
 
     def results(self, first: int, last: int) -> Iterator[Partial]:
         """Complete results of the stored tuples with ids first..last-1 that are looked for, in pieces."""
@@ -58,9 +58,11 @@ class HarvestingProbe(Probe):
             self._shedding.looked(self._levels[0].stream, len(start), 0.0)
         elif len(start):
             self._sieves = [Chosen(ranges[level.stream]) for level in self._levels]
-            self._shares = [np.array(picks[e.stream].ranking[: picks[e.stream].chosen]) for e in self._levels]
-            self._counting = self._unread
+            self._shares = [np.array(picks[level.stream].shares) for level in self._levels]
+            self._counting = self._harvested
             yield from self._extend(0, start)
+            for level, tally in zip(self._levels, self._harvested, strict=True):
+                self._shedding.learned.harvest((self.arriving, level.stream), *tally.take())
 
     def _thinned(self, origins: Ids) -> Thinned | None:
         first = self._levels[0].stream

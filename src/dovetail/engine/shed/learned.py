@@ -21,24 +21,28 @@ def by_slice(known: Floats | None, fresh: Floats) -> Floats:
 class Learned:
     """``ages``: how much later each stream's members of sampled results are than the first stream's.
 
-    ``tuples``: by direction, per slice, summed over ``arrivals``. ``came`` and ``matched``: by direction, of sampled
-    arrivals. ``places``: results by direction, per slice; ``results`` of sampled arrivals of
+    ``tuples``: by direction, per slice, summed over ``arrivals``; ``exposed``: over sampled ones, as much of each as
+    they look at. ``came`` and ``matched``: by direction, of sampled arrivals; ``harvested``: the same of ordinary ones,
+    that look through the chosen slices. ``places``: results by direction, per slice; ``results`` of sampled arrivals of
     each stream, and their squares summed over arrivals.
     """
 
     ages: dict[str, list[Times]] = field(default_factory=lambda: defaultdict(list))
     tuples: dict[Direction, Floats] = field(default_factory=dict)
+    exposed: dict[Direction, Floats] = field(default_factory=dict)
     arrivals: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     came: dict[Direction, float] = field(default_factory=lambda: defaultdict(float))
     matched: dict[Direction, float] = field(default_factory=lambda: defaultdict(float))
+    harvested: dict[Direction, tuple[float, float]] = field(default_factory=dict)
     seen: int = 0
     places: dict[Direction, Floats] = field(default_factory=dict)
     results: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     squares: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
-    def slices(self, direction: Direction, counts: Floats) -> None:
-        """So many tuples lay in each slice, for so many arrivals (which ``counts`` is multiplied by)."""
-        self.tuples[direction] = by_slice(self.tuples.get(direction), counts)
+    def slices(self, direction: Direction, counts: Floats, arrivals: float, exposed: float = 0.0) -> None:
+        """So many tuples lay in each slice, for so many arrivals, of which so many were sampled."""
+        self.tuples[direction] = by_slice(self.tuples.get(direction), counts * arrivals)
+        self.exposed[direction] = by_slice(self.exposed.get(direction), counts * exposed)
 
     def found(self, direction: Direction, counts: Floats) -> None:
         """So many results of sampled arrivals have a member in each slice."""
@@ -58,3 +62,8 @@ class Learned:
         """Of so many partial results that came, so many matches were found."""
         self.came[direction] += came
         self.matched[direction] += matched
+
+    def harvest(self, direction: Direction, came: float, matched: float) -> None:
+        """The same for those that looked through the chosen slices only."""
+        before_came, before_matched = self.harvested.get(direction, (0.0, 0.0))
+        self.harvested[direction] = before_came + came, before_matched + matched

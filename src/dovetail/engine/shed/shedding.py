@@ -146,15 +146,20 @@ class Shedding:
 
     def begin(self, arriving: str, first: int, last: int, origins: Times) -> Sampling:
         """A block is about to probe."""
-        sampled: Flags = self.random.random(last - first) < self._sample
+        sampled: Flags = self.random.random(last - first) < self._telling
         others = [name for name in self._windows if name != arriving]
         middle = int(origins[len(origins) // 2]) if len(origins) else 0
         counts = {name: self._tuples(arriving, name, middle) for name in others} if len(origins) else {}
         self._block = Sampling(arriving, first, sampled, np.zeros(last - first), np.zeros(last - first), counts)
         self.learned.arrivals[arriving] += len(origins)
         for name, count in counts.items():
-            self.learned.slices((arriving, name), count * len(origins))
+            self.learned.slices((arriving, name), count, len(origins), self.thin * sampled.sum())
         return self._block
+
+    @property
+    def _telling(self) -> float:
+        """The share of arrivals that tell where results are: while nothing is left out all can, at no cost."""
+        return 1.0 if self.decision.picks is None and self.learned.seen < _LEARNED // 2 else self._sample
 
     def _tuples(self, arriving: str, name: str, origin: int) -> Floats:
         """How many tuples lie in each slice, as seen from one time."""
@@ -163,12 +168,12 @@ class Shedding:
         below = np.searchsorted(clock, origin - self.edges(arriving, name), side="right")
         return (below[:-1] - below[1:]).astype(np.float64)
 
-    def looked(self, stream: str, partials: int, share: Ids | float) -> None:
-        """So many partial results looked through these slices of a window, or this share of it."""
+    def looked(self, stream: str, partials: int, share: Floats | float) -> None:
+        """So many partial results looked through this share of a window, or of each of its slices."""
         assert self._block is not None
         counts = self._block.counts[stream]
         whole = float(counts.sum())
-        seen = whole * share if isinstance(share, float) else float(counts[share].sum())
+        seen = float((counts * share).sum())
         self.counts["compared"] += round(partials * seen)
         self.counts["skipped"] += round(partials * (whole - seen))
 

@@ -1,0 +1,126 @@
+"""The rest of a budget: part of one more slice, where a whole one does not fit.
+
+Solvers take slices whole. What is left then may be as much as half of the budget, and goes to whatever still fits,
+however little it gives. Instead, what gives less for its cost than the next best slice makes room for that, and of the
+last slice only a part is looked through. Example: A's window has a good slice and one half as good, of 10 tuples
+each; B's arrivals find nearly nothing.
+
+    >>> from dovetail.control.harvest_model import Step
+    >>> good = Direction(1.0, (Step(1.0, (0.0, 10.0, 20.0), (0.0, 0.7, 1.0)),))
+    >>> poor = Direction(1.0, (Step(0.001, (0.0, 5.0), (0.0, 1.0)),))
+    >>> fill_budget([good, poor], ((1,), (1,)), budget=15.0)
+    Filled(setting=((1,), (0,)), part=Part(direction=0, step=0, share=0.5))
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dovetail.control.harvest_model import Counts, Direction, Setting
+
+_MOVES = 200
+
+
+@dataclass(frozen=True)
+class Part:
+    """The next best slice of one step of a direction, and how much of it is looked through."""
+
+    direction: int
+    step: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Slices by direction and step, and part of one more."""
+
+    setting: Setting
+    part: Part | None
+
+    def share(self, direction: int, step: int) -> float:
+        """How much of the next slice of a step is looked through."""
+        part = self.part
+        return part.share if part is not None and (part.direction, part.step) == (direction, step) else 0.0
+
+    def value(self, directions: Sequence[Direction]) -> tuple[float, float]:
+        """Output and cost per second; both grow evenly with the part."""
+        output = cost = 0.0
+        for at, (direction, counts) in enumerate(zip(directions, self.setting, strict=True)):
+            own = direction.value(counts)
+            if self.part is not None and self.part.direction == at:
+                more = direction.value(_moved(counts, self.part.step, 1))
+                own = own[0] + self.part.share * (more[0] - own[0]), own[1] + self.part.share * (more[1] - own[1])
+            output, cost = output + own[0], cost + own[1]
+        return output, cost
+
+
+@dataclass(frozen=True, order=True)
+class _Move:
+    """One slice more, or less, of a direction's step: output for its cost, its cost, and the counts after it."""
+
+    worth: float
+    cost: float
+    direction: int
+    step: int
+    after: Counts
+
+
+def fill_budget(directions: Sequence[Direction], setting: Setting, budget: float) -> Filled:
+    """The setting, or what is better: without what is worth less than the best that was left out, and filled up."""
+    filled = [_filled(directions, some, budget) for some in (setting, _trimmed(directions, setting))]
+    return max(filled, key=lambda each: each.value(directions)[0])
+
+
+def _trimmed(directions: Sequence[Direction], setting: Setting) -> Setting:
+    counts = list(setting)
+    for _ in range(_MOVES):
+        more, less = (
+            [move for at, each in enumerate(counts) for move in _moves(directions[at], each, at, by)] for by in (1, -1)
+        )
+        best, worst = max(more, default=None), min(less, default=None)
+        if best is None or worst is None or worst.worth >= best.worth:
+            break
+        counts[worst.direction] = worst.after
+    return tuple(counts)
+
+
+def _filled(directions: Sequence[Direction], setting: Setting, budget: float) -> Filled:
+    """Slice by slice, the best for its cost first, until one does not fit whole."""
+    counts = list(setting)
+    left = budget - Filled(setting, None).value(directions)[1]
+    while left > 0:
+        moves = [move for at, each in enumerate(counts) for move in _moves(directions[at], each, at, 1)]
+        best = max(moves, default=None)
+        if best is None:
+            break
+        if best.cost > left:
+            counts[best.direction] = _moved(best.after, best.step, -1)
+            return Filled(tuple(counts), Part(best.direction, best.step, left / best.cost))
+        counts[best.direction] = best.after
+        left -= best.cost
+    return Filled(tuple(counts), None)
+
+
+def _moves(direction: Direction, counts: Counts, at: int, by: int) -> list[_Move]:
+    """Each slice more or less; a direction begins and ends with one slice of each of its windows."""
+    output, cost = direction.value(counts)
+    found = []
+    for step, after in enumerate(_neighbours(direction, counts, by)):
+        if after is not None:
+            more_output, more_cost = direction.value(after)
+            gain, spent = by * (more_output - output), by * (more_cost - cost)
+            if gain > 0 and spent > 0:
+                found.append(_Move(gain / spent, spent, at, step, after))
+    return found
+
+
+def _neighbours(direction: Direction, counts: Counts, by: int) -> list[Counts | None]:
+    if by > 0 and not any(counts):
+        return [direction.least]
+    if by < 0 and counts == direction.least:
+        return [direction.off]
+    within = [0 < counts[step] + by <= each.slices for step, each in enumerate(direction.steps)]
+    return [_moved(counts, step, by) if fits and any(counts) else None for step, fits in enumerate(within)]
+
+
+def _moved(counts: Counts, step: int, by: int) -> Counts:
+    return tuple(count + by * (at == step) for at, count in enumerate(counts))
