@@ -14,10 +14,13 @@ each; B's arrivals find nearly nothing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, count
+from typing import NamedTuple
 
 from dovetail.control.harvest_model import Counts, Direction, Setting
 
-_MOVES = 200
+_MOST_MOVES = 100
+_CLEARLY = 0.7
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,7 @@ class Filled:
         return output, cost
 
 
-@dataclass(frozen=True, order=True)
-class _Move:
+class _Move(NamedTuple):
     """One slice more, or less, of a direction's step: output for its cost, its cost, and the counts after it."""
 
     worth: float
@@ -65,43 +67,42 @@ class _Move:
 
 
 def fill_budget(directions: Sequence[Direction], setting: Setting, budget: float) -> Filled:
-    """The setting, or what is better: without what is worth less than the best that was left out, and filled up."""
+    """The setting, or what is better: without what is worth clearly less than the best left out, and filled up."""
     filled = [_filled(directions, some, budget) for some in (setting, _trimmed(directions, setting))]
     return max(filled, key=lambda each: each.value(directions)[0])
 
 
 def _trimmed(directions: Sequence[Direction], setting: Setting) -> Setting:
     counts = list(setting)
-    for _ in range(_MOVES):
-        more, less = (
-            [move for at, each in enumerate(counts) for move in _moves(directions[at], each, at, by)] for by in (1, -1)
-        )
-        best, worst = max(more, default=None), min(less, default=None)
-        if best is None or worst is None or worst.worth >= best.worth:
+    more, less = ([_moves(*each, by) for each in zip(count(), directions, counts)] for by in (1, -1))
+    for _ in range(_MOST_MOVES):
+        best, worst = max(chain(*more), default=None), min(chain(*less), default=None)
+        if best is None or worst is None or worst.worth >= _CLEARLY * best.worth:
             break
-        counts[worst.direction] = worst.after
+        at, counts[worst.direction] = worst.direction, worst.after
+        more[at], less[at] = (_moves(at, directions[at], counts[at], by) for by in (1, -1))
     return tuple(counts)
 
 
 def _filled(directions: Sequence[Direction], setting: Setting, budget: float) -> Filled:
     """Slice by slice, the best for its cost first, until one does not fit whole."""
-    counts = list(setting)
-    left = budget - Filled(setting, None).value(directions)[1]
-    while left > 0:
-        moves = [move for at, each in enumerate(counts) for move in _moves(directions[at], each, at, 1)]
-        best = max(moves, default=None)
-        if best is None:
+    counts, left = list(setting), budget - Filled(setting, None).value(directions)[1]
+    more = [_moves(*each, 1) for each in zip(count(), directions, counts)]
+    for _ in range(_MOST_MOVES):
+        best = max(chain(*more), default=None)
+        if best is None or left <= 0:
             break
+        at = best.direction
         if best.cost > left:
-            counts[best.direction] = _moved(best.after, best.step, -1)
-            return Filled(tuple(counts), Part(best.direction, best.step, left / best.cost))
-        counts[best.direction] = best.after
-        left -= best.cost
+            counts[at] = _moved(best.after, best.step, -1)
+            return Filled(tuple(counts), Part(at, best.step, left / best.cost))
+        counts[at], left = best.after, left - best.cost
+        more[at] = _moves(at, directions[at], counts[at], 1)
     return Filled(tuple(counts), None)
 
 
-def _moves(direction: Direction, counts: Counts, at: int, by: int) -> list[_Move]:
-    """Each slice more or less; a direction begins and ends with one slice of each of its windows."""
+def _moves(at: int, direction: Direction, counts: Counts, by: int) -> list[_Move]:
+    """Each slice more or less; a direction begins with one slice of each of its windows, and may end at once."""
     output, cost = direction.value(counts)
     found = []
     for step, after in enumerate(_neighbours(direction, counts, by)):
@@ -116,11 +117,10 @@ def _moves(direction: Direction, counts: Counts, at: int, by: int) -> list[_Move
 def _neighbours(direction: Direction, counts: Counts, by: int) -> list[Counts | None]:
     if by > 0 and not any(counts):
         return [direction.least]
-    if by < 0 and counts == direction.least:
-        return [direction.off]
     within = [0 < counts[step] + by <= each.slices for step, each in enumerate(direction.steps)]
-    return [_moved(counts, step, by) if fits and any(counts) else None for step, fits in enumerate(within)]
+    moved = [_moved(counts, step, by) if fits and any(counts) else None for step, fits in enumerate(within)]
+    return moved if by > 0 else [*moved, direction.off]
 
 
 def _moved(counts: Counts, step: int, by: int) -> Counts:
-    return tuple(count + by * (at == step) for at, count in enumerate(counts))
+    return (*counts[:step], counts[step] + by, *counts[step + 1 :])
