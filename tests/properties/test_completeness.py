@@ -11,10 +11,10 @@ SCHEMA = pa.schema({"ts": pa.timestamp("us"), "x": pa.float64()})
 WIDE = 0.45  # of completeness, from 0 to 1, in the median of runs that are this short
 
 
-def join(names: str, policy: str | dv.Harvest, algorithm: str) -> dv.Query:
+def join(names: str, policy: str | dv.Harvest, algorithm: str, memory: dv.Tuples | None = None) -> dv.Query:
     streams = [dv.stream(name, time="ts", window="4 seconds", schema=SCHEMA) for name in names]
     on = " AND ".join(f"ABS({names[0]}.x - {b}.x) <= 5" for b in names[1:])
-    budget = dv.budget(cpu=1.0, policy=policy)
+    budget = dv.budget(cpu=1.0, memory=memory, policy=policy)
     return dv.join(*streams, on=on, select=f"{names[0]}.x", budget=budget, algorithm=algorithm)
 
 
@@ -48,6 +48,27 @@ def test_the_band_holds_the_truth_in_two_hundred_runs() -> None:
     held, widths = zip(*(banded(1000 + seed) for seed in range(200)), strict=True)
     assert np.mean(held) >= 0.9, np.flatnonzero(~np.array(held))
     assert np.median(widths) <= WIDE
+
+
+def banded_by_both(seed: int) -> bool:
+    """The same where memory is too little as well as CPU."""
+    random = np.random.default_rng(seed)
+    names = "ABC"[: random.integers(2, 4)]
+    lags = {name: float(random.uniform(0, 4)) for name in names}
+    rate, deviations = float(random.uniform(20, 40)), {name: float(random.choice([20, 200])) for name in names}
+    streams = correlated_streams(lags, rate, 12, deviations, seed)
+    harvest = dv.harvest(interval="1 second")
+    policy = "drop" if random.random() < 0.3 else harvest
+    whole = overload(join(names, harvest, "scan"), streams, capacity=1e15).metrics
+    capacity = whole["comparisons"] / 12 * random.uniform(0.2, 0.8)
+    memory = dv.tuples(int(4 * rate * len(names) * random.uniform(0.4, 0.9)))
+    found = overload(join(names, policy, "scan", memory), streams, capacity).final
+    return bool(found["missed_low"] <= whole["results"] - found["results"] <= found["missed_high"])
+
+
+def test_the_band_holds_the_truth_where_cpu_and_memory_are_short() -> None:
+    held = [banded_by_both(seed) for seed in range(10)]
+    assert np.mean(held) >= 0.9, held
 
 
 def test_nothing_left_out_is_nothing_missed() -> None:

@@ -111,8 +111,10 @@ class CpuBudget:
         self._give(self._gap_s)
         self._now = max(self._now, now_us)
         if self._now - self._began >= self._budget.settings.interval_us:
+            self._read = self._meter()
             self._adapt((self._now - self._began) / 1e6)
             self._began = self._now
+            self._charge()  # what it takes to decide is part of the work
         return self.around(lambda: self._engine.tick(now_us))
 
     @property
@@ -126,14 +128,18 @@ class CpuBudget:
 
     def _measure(self) -> None:
         """Take the time used since the last reading off what was given; learn what a row takes."""
-        read = self._meter()
-        spent, self._read = read - self._read, read
-        self.used_s += spent
-        self._credit_s -= spent
+        spent = self._charge()
         joined = sum(self._engine.joined.values())
         self._recent_s = _MEMORY * self._recent_s + spent
         self._recent_rows = _MEMORY * self._recent_rows + joined - self._rows_before
         self._rows_before = joined
+
+    def _charge(self) -> float:
+        read = self._meter()
+        spent, self._read = read - self._read, read
+        self.used_s += spent
+        self._credit_s -= spent
+        return spent
 
     def _readings(self) -> tuple[int, int, float, float, float, int, dict[str, int]]:
         shed, engine = self._shedding, self._engine
@@ -145,9 +151,14 @@ class CpuBudget:
 
     @property
     def _estimate(self) -> Estimate:
-        """What is missing for want of CPU and, if that is limited too, of memory."""
+        """What is missing for want of CPU and, if that is limited too, of memory.
+
+        Tuples leave by age, so those that left may have been in no results at all, or in twice as many as others.
+        """
         made, memory = self._shedding.estimate, self._trim
-        return made if memory is None else replace(made, missed=made.missed + memory.missed, elsewhere=memory.spread)
+        if memory is None:
+            return made
+        return replace(made, missed=made.missed + memory.missed, elsewhere=memory.spread + memory.missed)
 
     @property
     def _trim(self) -> Trim | None:

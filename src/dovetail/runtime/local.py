@@ -84,8 +84,12 @@ class Run:
         """As ``push``, but the results come one batch at a time, in bounded memory; read them to the end."""
         self._open("push")
         stream = self._streams[self._known(stream_name)]
-        rows = {stream_name: as_table(stream, rows)}
-        results = self._engine.push(rows) if self._cpu is None else self._cpu.around(lambda: self._engine.push(rows))
+
+        def call() -> Iterator[pa.RecordBatch]:
+            given: Iterator[pa.RecordBatch] = self._engine.push({stream_name: as_table(stream, rows)})
+            return given
+
+        results = call() if self._cpu is None else self._cpu.around(call)
         return self._to_the_end(self._adapting.around(results) if self._adapting else results)
 
     def advance(self, stream_name: str, time: datetime | int) -> pa.Table:
