@@ -184,6 +184,8 @@ def _picks(now: Situation, filled: Filled, empty_too: bool) -> Picks:
 def _pick(window: Window, count: int, part: float, empty_too: bool) -> Pick:
     """The best slices of a window; those without tuples, which may still come, if all others or ``empty_too``."""
     edges, ranked, empty = tuple(window.edges.tolist()), window.ranked, window.empty
+    if not ranked:
+        return Pick(edges, empty, len(empty) if count or part else 0)
     if part and FAR in (-edges[ranked[count]], edges[ranked[count] + 1]):
         part = 0.0  # what is endless has no part
     if (count or part) and (empty_too or count >= len(ranked)):
