@@ -156,9 +156,9 @@ def _differences(sweep: _Sweep) -> tuple[str, ...]:
         "stated above, because each slice is scanned apart: 35,000 scans in 40 s with slices of 0.5 s and 4,900 with "
         "slices of 4 s, for about as many comparisons (deviation 25). Charged with that time, "
         f"slices of {charged[25.0]:g} s are best at a deviation of 25 and of {charged[75.0]:g} s at 75.",
-        "Where the best length then lies depends on what is charged. Here comparisons with slices of 5 s count once. An "
-        "earlier run counted a comparison of the full join at 100 tuples/s once, and so those with slices of 5 s 2.1 to "
-        "2.4 times and those with slices of 0.5 s 6.6 to 7 times: slices of 2 s were best at both deviations.",
+        "Where the best length then lies depends on what is charged. Here comparisons with slices of 5 s count once. "
+        "An earlier run counted a comparison of the full join at 100 tuples/s once, and so those with slices of 5 s 2.1 "
+        "to 2.4 times and those with slices of 0.5 s 6.6 to 7 times: slices of 2 s were best at both deviations.",
         "Only whole slices can be chosen, and those of 5 s are too coarse: an arrival of S1 has about 20 matches in "
         "S3, each of which looks through a slice of S2, with 1,000 tuples. That is more than there is time for, so "
         "matches in S3 are left out; with twice the CPU slices of 5 s give more than twice as much. That the lags of 5 "
