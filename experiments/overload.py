@@ -110,6 +110,7 @@ class Arranged(MeteredRun):
             self._cpu._credit_s = min(self._cpu._credit_s, 0.0)
         if self._load.opened_s is not None and now_us == round(self._load.opened_s * _SECOND):
             self._cpu.control.throttle = Throttle(self._load.query.model.budget.settings.boost)  # type: ignore[union-attr]
+            self._cpu.control._share = 1.0
             self.shedding.follow(Shed())
         return found
 
