@@ -64,9 +64,9 @@ def figure_13(quick: bool) -> Outcome:
             _CHOSEN,
             "Three streams gain nothing: our server can just do their full join.",
             "Of four streams harvesting gives most of the results (by its own estimate), and the gain is what "
-            "RandomDrop loses. Of five even the best slices take more than there is, and it gives few: then the gain "
-            "is only that a result takes fewer comparisons than by RandomDrop, as stated above. That slices are too "
-            "coarse is not why: with slices half as long five streams gain no more than a little.",
+            "RandomDrop loses. Of five even the best slices take more than there is: run once at full length, five "
+            "aligned streams gained 317 % with 10 % of all results, and five lagged ones 619 % with 12 %. There the "
+            "gain is only that a result takes fewer comparisons, 139 and 62, than by RandomDrop, 568 and 446.",
         ),
     )
 
