@@ -21,7 +21,7 @@ from dovetail.engine.admit.block import Block
 from dovetail.engine.buffer.columns import Column, FixedColumn, Numbers, column_for, layout, moved
 from dovetail.engine.buffer.hashed import CellIndex, HashIndex
 from dovetail.engine.buffer.ranked import SortedIndex
-from dovetail.engine.combine.kernels import first_at_least, inspect_times, running_largest
+from dovetail.engine.combine.kernels import bounds_of, first_at_least, running_largest
 from dovetail.model import expression
 from dovetail.model.stream import Stream
 from dovetail.plan.physical import Attribute, Group, Key, Storage, Vector
@@ -222,7 +222,7 @@ class Window:
     def _follow_clock(self, start: int, stop: int, in_order: bool) -> None:
         so_far = int(self.clock[start - 1]) if start > self.tail - self.base else int(self.times[start])
         if self._clock is None:
-            if so_far <= self.times[start] and (in_order or not inspect_times(self.times[start:stop])[2]):
+            if so_far <= self.times[start] and (in_order or bounds_of(self.times[start:stop])[2]):
                 return
             self._clock = self.times.copy()
         running_largest(self.times, start, stop, self._clock, so_far)

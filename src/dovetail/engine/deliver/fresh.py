@@ -9,31 +9,46 @@ expired tuples which of them to keep.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from dovetail.engine.buffer.places import places_in_order
-from dovetail.engine.combine.kernels import inspect_times
+from dovetail.engine.buffer.places import places_between
+from dovetail.engine.combine.kernels import bounds_of
 from dovetail.engine.combine.partial import Ids, Partial
 
 _MOST_PARTS = 64
+_FEW = 4096  # so many are put in order in no time
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Results made together; put in order once some of them must leave before the others."""
+    """Results made together, none before ``earliest`` or after ``latest``.
+
+    When some of many must leave before the others they are told apart; the second time the rest is put in order.
+    """
 
     results: Partial
     earliest: int
     latest: int
     in_order: bool = False
+    told_apart: bool = False
 
-    def split(self, limit: int) -> tuple[Partial, "_Part"]:
+    def split(self, limit: int) -> tuple["_Part", "_Part"]:
         """Those up to and including this time, and the others; there are some of both."""
-        results = self.results if self.in_order else _in_order([self.results])
+        if not self.in_order and not self.told_apart and len(self.results) > _FEW:
+            return self._tell_apart(limit)
+        results = self.results if self.in_order else _in_order([self])
         cut = int(np.searchsorted(results.newest, limit, side="right"))
-        rest = results.at(slice(cut, None))
-        return results.at(slice(cut)), _Part(rest, int(rest.newest[0]), self.latest, in_order=True)
+        some, rest = results.at(slice(cut)), results.at(slice(cut, None))
+        earliest = int(rest.newest[0])
+        return _Part(some, self.earliest, limit, in_order=True), _Part(rest, earliest, self.latest, in_order=True)
+
+    def _tell_apart(self, limit: int) -> tuple["_Part", "_Part"]:
+        early = self.results.newest <= limit
+        some, rest = (_chosen(self.results, np.flatnonzero(which)) for which in (early, ~early))
+        earliest = int(rest.newest.min())
+        return _Part(some, self.earliest, limit), _Part(rest, earliest, self.latest, told_apart=True)
 
 
 class Fresh:
@@ -52,15 +67,15 @@ class Fresh:
     def add(self, results: Partial) -> None:
         """Results just made, in any order."""
         if len(self._parts) >= _MOST_PARTS:
-            self._parts = [_part(_merged([part.results for part in self._parts]))]
+            self._parts = [_part(_merged(self._parts))]
         self._parts.append(_part(results))
 
     def due(self, limit: int) -> Partial | None:
         """The results up to and including this time, in order; ties in the order in which they were added."""
-        parts, self._parts, leaving = self._parts, [], []
+        parts, self._parts, leaving = self._parts, [], list[_Part]()
         for part in parts:
             if part.latest <= limit:
-                leaving.append(part.results)
+                leaving.append(part)
             elif part.earliest > limit:
                 self._parts.append(part)
             else:
@@ -72,7 +87,7 @@ class Fresh:
     def all(self) -> Partial | None:
         """All of them, in order."""
         parts, self._parts = self._parts, []
-        return _in_order([part.results for part in parts]) if parts else None
+        return _in_order(parts) if parts else None
 
     def oldest(self, stream: str, default: int) -> int:
         """The smallest id of a stream that they name."""
@@ -80,22 +95,24 @@ class Fresh:
 
 
 def _part(results: Partial) -> _Part:
-    earliest, latest, behind = inspect_times(results.newest)
-    return _Part(results, earliest, latest, in_order=not behind)
+    return _Part(results, *bounds_of(results.newest))
 
 
-def _merged(parts: list[Partial]) -> Partial:
-    if len(parts) == 1:
-        return parts[0]
-    members = {name: np.concatenate([part.ids[name] for part in parts]) for name in parts[0].ids}
-    newest = np.concatenate([part.newest for part in parts])
+def _merged(parts: list[_Part]) -> Partial:
+    results = [part.results for part in parts]
+    if len(results) == 1:
+        return results[0]
+    members = {name: np.concatenate([each.ids[name] for each in results]) for name in results[0].ids}
+    newest = np.concatenate([each.newest for each in results])
     return Partial(members, newest, newest)
 
 
-def _in_order(parts: list[Partial]) -> Partial:
+def _in_order(parts: list[_Part]) -> Partial:
     merged = _merged(parts)
-    places = places_in_order(merged.newest)
-    return merged if places is None else _chosen(merged, places)
+    if all(part.in_order for part in parts) and all(one.latest <= other.earliest for one, other in pairwise(parts)):
+        return merged
+    earliest, latest = min(part.earliest for part in parts), max(part.latest for part in parts)
+    return _chosen(merged, places_between(merged.newest, earliest, latest))
 
 
 def _chosen(results: Partial, places: Ids) -> Partial:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.engine.combine.kernels import time_order
+from dovetail.engine.buffer.places import places_in_order
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.deliver.fresh import Fresh
 
@@ -20,8 +20,28 @@ def results(*times: int) -> Partial:
 
 @given(st.lists(st.integers(-(2**60), 2**60) | st.integers(0, 5), min_size=1, max_size=50))
 def test_times_are_put_in_order_ties_as_they_were(times: list[int]) -> None:
-    order = time_order(np.array(times, np.int64), min(times), max(times))
-    assert order.tolist() == sorted(range(len(times)), key=lambda place: times[place])
+    order = places_in_order(np.array(times, np.int64))
+    wanted = sorted(range(len(times)), key=lambda place: times[place])
+    assert wanted == list(range(len(times))) if order is None else order.tolist() == wanted
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=8), min_size=1, max_size=6),
+    st.lists(st.integers(0, 30), max_size=6),
+)
+def test_results_leave_by_time_and_ties_as_they_were_added(parts: list[list[int]], limits: list[int]) -> None:
+    fresh, left = Fresh(), list[int]()
+    parts = [*parts, parts[0] * 5000]
+    for part in parts:
+        fresh.add(results(*part))
+    for limit in sorted([*limits, 30]):
+        due = fresh.due(limit)
+        if due is not None:
+            assert len(due)
+            assert due.ids["A"].tolist() == (due.newest * 10).tolist()
+            left += due.newest.tolist()
+        assert len(fresh) == sum(time > limit for part in parts for time in part)
+    assert left == sorted(time for part in parts for time in part)
 
 
 def test_what_is_due_leaves_in_order_and_the_rest_waits() -> None:

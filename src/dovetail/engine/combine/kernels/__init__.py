@@ -34,7 +34,7 @@ from dovetail.engine.combine.kernels.codes import (
 from dovetail.engine.combine.kernels.notes import turn_notes
 from dovetail.engine.combine.kernels.runs import merge_runs, sorted_probe
 from dovetail.engine.combine.kernels.scans import first_at_least, scan_all, scan_band, scan_equal
-from dovetail.engine.combine.kernels.times import extend, inspect_times, running_largest, time_order
+from dovetail.engine.combine.kernels.times import bounds_of, extend, inspect_times, running_largest, time_order
 from dovetail.engine.combine.kernels.vectors import pair_products
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "PLAIN",
     "WINDOW_IS_LEFT",
     "append_offsets",
+    "bounds_of",
     "bucket_of",
     "cell_insert",
     "cell_of",

@@ -15,15 +15,29 @@ def extend(parents, found, newest, expiry, times, base, width, newest_out, expir
         expiry_out[at] = min(expiry[parents[at]], time + width)
 
 
+@njit(f"Tuple((int64, int64, boolean))({READ})", cache=True, nogil=True)
+def bounds_of(times):
+    """Smallest, largest, and whether they never fall: loops without a branch, so that several are compared at once."""
+    smallest = largest = times[0]
+    for at in range(1, len(times)):
+        smallest = min(smallest, times[at])
+        largest = max(largest, times[at])
+    falls = np.int64(0)
+    for at in range(1, len(times)):
+        falls += times[at] < times[at - 1]
+    return smallest, largest, falls == 0
+
+
 @njit(f"UniTuple(int64, 3)({READ})", cache=True, nogil=True)
 def inspect_times(times):
     """Smallest, largest, and how far the worst tuple lies behind an earlier one."""
-    smallest = largest = times[0]
+    smallest, largest, in_order = bounds_of(times)
     behind = np.int64(0)
-    for time in times:
-        smallest = min(smallest, time)
-        behind = max(behind, largest - time)
-        largest = max(largest, time)
+    if not in_order:
+        so_far = times[0]
+        for time in times:
+            behind = max(behind, so_far - time)
+            so_far = max(so_far, time)
     return smallest, largest, behind
 
 
@@ -35,27 +49,41 @@ def running_largest(times, start, stop, clock, so_far):
         clock[at] = so_far
 
 
-_FEW = 1 << 13
+_FEW = 1 << 12
+_PLACE = np.uint64(32)
+_PLACES = np.uint64((1 << 32) - 1)
 
 
 @njit(f"{I8}({READ}, int64, int64)", cache=True, nogil=True)
 def time_order(times, smallest, largest):
-    """The places of the times from smallest to largest, ties as they are: a radix sort, as times lie close together."""
-    order, other = np.arange(len(times)), np.empty(len(times), np.int64)
-    width = 8 if len(times) < _FEW else 12
+    """The places of the times from smallest to largest, ties as they are: a radix sort, as times lie close together.
+
+    The times lie less than 2 ** 32 apart, so a number holds how late one is and, in its lower half, its place.
+    """
+    bits = 0
+    while (largest - smallest) >> bits:
+        bits += 1
+    passes = -(-bits // (8 if len(times) < _FEW else 11))
+    width = -(-bits // max(passes, 1))
+    mask = np.uint64((1 << width) - 1)
+    keys, other = np.empty(len(times), np.uint64), np.empty(len(times), np.uint64)
+    for at in range(len(times)):
+        keys[at] = (np.uint64(times[at] - smallest) << _PLACE) | np.uint64(at)
     counts = np.empty(1 << width, np.int64)
-    shift, mask = 0, (1 << width) - 1
-    while shift < 63 and (largest - smallest) >> shift:
+    for done in range(passes):
+        shift = np.uint64(32 + done * width)
         counts[:] = 0
-        for time in times:
-            counts[((time - smallest) >> shift) & mask] += 1
+        for key in keys:
+            counts[(key >> shift) & mask] += 1
         start = 0
         for digit in range(len(counts)):
             start, counts[digit] = start + counts[digit], start
-        for place in order:
-            digit = ((times[place] - smallest) >> shift) & mask
-            other[counts[digit]] = place
-            counts[digit] += 1
-        order, other = other, order
-        shift += width
+        for key in keys:
+            bucket = (key >> shift) & mask
+            other[counts[bucket]] = key
+            counts[bucket] += 1
+        keys, other = other, keys
+    order = np.empty(len(times), np.int64)
+    for at in range(len(times)):
+        order[at] = np.int64(keys[at] & _PLACES)
     return order
