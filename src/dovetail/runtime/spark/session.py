@@ -47,7 +47,7 @@ def _settings(cores: int) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(cores),
         PROVIDER: ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
