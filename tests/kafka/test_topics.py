@@ -1,7 +1,7 @@
 """Three topics in, one out; the job is killed and started again in between; the rows are those of the oracle.
 
 Keys are skewed, so that one partition of each topic holds most rows; rows are out of order; shipments trail behind.
-Spark's Kafka sink writes a batch once more if it was killed while writing it, so results are told apart by their key.
+Spark's Kafka sink writes a batch once more if it was killed while writing it, so every row is counted once.
 """
 
 import os
@@ -97,9 +97,10 @@ def test_killed_and_started_again_it_gives_the_rows_of_the_oracle(
     run_to_the_end(address, tmp_path)
 
     query = settled(*tables.values())
-    expected = oracle(query.model, [Push(dict(zip("OPS", tables.values(), strict=True)))])
-    assert expected.rows.num_rows > 200
+    expected = oracle(query.model, [Push(dict(zip("OPS", tables.values(), strict=True)))]).rows
+    expected = expected.group_by(expected.column_names).aggregate([])
+    assert expected.num_rows > 200
     found = consume(kafka_spark, address, "settled").selectExpr("CAST(value AS STRING) AS value").distinct()
     shape = "result_time timestamp, order_id long, ordered timestamp, paid timestamp, shipped timestamp"
     found = found.selectExpr(f"from_json(value, '{shape}') AS row").select("row.*").toArrow()
-    assert_same_rows(found.cast(query.schema), expected.rows)
+    assert_same_rows(found.cast(query.schema), expected.cast(query.schema))

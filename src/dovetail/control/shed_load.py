@@ -26,6 +26,7 @@ from dovetail.model.shedding import FAR, Pick, Picks, Shed
 _LESS = 1.25
 _OVERHEAD = 1.0
 _LEAST = 1e-4
+_IDLE = 0.8  # with less than this share of the CPU in use there is no reason to do as little as before
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,11 @@ class ShedLoad:
         return self._decision(now)
 
     def _restate(self, now: Situation) -> None:
-        """The throttle for the same work, as a share of what everything is now known to be."""
+        """The throttle for the same work, as a share of what everything is now known to be; for more if there is time."""
         if now.in_force > 0 and self._share > 0:
-            self.throttle.restate(now.in_force / now.everything / self._share)
+            factor = now.in_force / now.everything / self._share
+            idle = now.in_force < _IDLE * now.capacity
+            self.throttle.restate(max(1.0, factor) if idle else factor)
 
     def _decision(self, now: Situation) -> Shed:
         z, least = self.throttle.z, self._budget.min_completeness

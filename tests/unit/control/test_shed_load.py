@@ -14,12 +14,12 @@ EMPTY = Window(EDGES, (0, 1), (), Step(0.5, (0.0, 0.0), (0.0, 1.0)), 0.0, np.zer
 BUDGET = dv.budget(cpu=1.0)
 
 
-def situation(first: Window, second: Window, in_force: float = 0.0) -> Situation:
+def situation(first: Window, second: Window, in_force: float = 0.0, capacity: float = 1e4) -> Situation:
     names = "ABC"
     orders = {name: tuple(other for other in names if other != name) for name in names}
     windows = {name: [first, second] for name in names}
     tuples = dict.fromkeys(names, 200.0)
-    return Situation(dict.fromkeys(names, 10.0), windows, orders, tuples, 1e4, 1.0, in_force)
+    return Situation(dict.fromkeys(names, 10.0), windows, orders, tuples, capacity, 1.0, in_force)
 
 
 @pytest.mark.parametrize("windows", [(EMPTY, FULL), (FULL, EMPTY), (EMPTY, EMPTY), (FULL, FULL)])
@@ -43,6 +43,10 @@ def test_a_throttle_keeps_the_work_it_allows_when_everything_turns_out_to_cost_m
     load.decide(first)
     spent = 0.2 * first.everything
     dearer = Window(EDGES, (), (1, 0), Step(3.0, (0.0, 100.0, 1000.0), (0.0, 0.8, 1.0)), 1000.0, np.array([0.2, 0.8]))
-    later = situation(dearer, dearer, in_force=spent)
+    later = situation(dearer, dearer, spent, capacity=spent)
     load.decide(later)
     assert load.throttle.z * later.everything == pytest.approx(spent, rel=0.05)
+    idle = situation(dearer, dearer, spent / 4, capacity=spent)
+    before = load.throttle.z
+    load.decide(idle)
+    assert load.throttle.z == before, "there is time: no reason to do as little as before"
