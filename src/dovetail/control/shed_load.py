@@ -79,7 +79,7 @@ class ShedLoad:
         return self._decision(now)
 
     def _restate(self, now: Situation) -> None:
-        """The throttle for the same work, as a share of what everything is now known to be; for more if there is time."""
+        """The throttle for the same work, as a share of what everything is now known to be; more if there is time."""
         if now.in_force > 0 and self._share > 0:
             factor = now.in_force / now.everything / self._share
             idle = now.in_force < _IDLE * now.capacity
