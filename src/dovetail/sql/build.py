@@ -91,7 +91,7 @@ def _fits(value: object, type: pa.DataType) -> bool:
 def compare(function: str, left: Term, right: Term, node: exp.Expr) -> Expression:
     """One of eq, ne, lt, le, gt, ge."""
     sides = meet(left, right)
-    if sides is None:
+    if sides is None or pa.types.is_nested(sides[0].type):
         raise QueryError(f'cannot compare {describe(left)} with {describe(right)} in "{sql_text(node)}"')
     if pa.types.is_null(sides[0].type):
         return Literal(None, BOOLEAN)

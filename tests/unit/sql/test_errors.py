@@ -20,6 +20,7 @@ NEAR = UserFunction("near", lambda a, b: a, (pa.float64(), pa.float64()), pa.boo
         ("T.location = H.value", 'cannot compare T.location (string) with H.value (double) in "T.location = H.value"'),
         ("T.ok = H.n", 'cannot compare T.ok (bool) with H.n (int64) in "T.ok = H.n"'),
         ("T.v = H.v", 'cannot compare T.v (list<item: float>) with H.v (list<item: float>) in "T.v = H.v"'),
+        ("NULL IN (T.n, T.v)", 'cannot compare NULL (null) with T.v (list<item: float>) in "NULL IN (T.n, T.v)"'),
         ("T.location > 5", 'cannot compare T.location (string) with 5 (int64) in "T.location > 5"'),
         ("T.location + 1 = 2", 'cannot add T.location (string) and 1 (int64) in "T.location + 1"'),
         ("T.value", "a join condition must be true or false, but T.value is double"),

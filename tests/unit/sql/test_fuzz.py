@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dovetail.engine.evaluate import evaluate
@@ -97,5 +97,6 @@ def _filled(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 @settings(max_examples=500, deadline=None)
 @given(st.recursive(OPERANDS, _filled, max_leaves=6))
+@example("(NULL IN (T.n,T.n,T.v))")
 def test_any_well_formed_expression(text: str) -> None:
     evaluated(text)
