@@ -1,3 +1,0 @@
-"""As many random cases as in the properties."""
-
-from tests.properties.conftest import COMMON as COMMON
