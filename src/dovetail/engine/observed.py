@@ -8,7 +8,7 @@
 
 A reading is due when the slowest stream has come a second further (or the fastest three times that), so
 that rates are seen at the same point of the streams' taking turns; or after many tuples, but never after a few. While
-whoever reads finds nothing new in it (``curious`` is False), the next one has two seconds to come.
+whoever reads finds nothing new in it (``curious`` is False), the next one has three seconds to come.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ INTERVAL_US = 1_000_000
 _FAR_BEHIND = 3
 _FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
 _FEW_BLOCKS, _LOOK_EVERY = 4, 8
-_PATIENCE_US = 2 * INTERVAL_US
+_PATIENCE_US = 3 * INTERVAL_US
 
 
 class Step(NamedTuple):
@@ -86,7 +86,7 @@ class Observed:
 
     def joined(self, name: str, block: Block, spent_s: float) -> None:
         """It has probed, and its results have left; ``spent_s`` is the time for all of that."""
-        seen, last, count = self._seen[name], int(block.times[-1]), len(block)
+        seen, last, count = self._seen[name], block.times.item(-1), len(block.times)
         seen.tuples += count
         seen.busy += spent_s
         self._since += count
