@@ -16,12 +16,12 @@ import dovetail as dv
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from dovetail.control.replan import Replan
 from dovetail.engine.engine import Engine
-from dovetail.plan.choose_plan import Planner, choose_plan, decision_of
+from dovetail.plan.choose_plan import choose_plan, decision_of
 from dovetail.plan.cost import Weights
 from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.calibration import calibrate
+from dovetail.runtime.replanning import Replanning
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "j": pa.int64()})
 SETTLING_S, TIMED_S, PARTS = 8.0, 6.0, 12
@@ -145,17 +145,7 @@ def _seen_alone(change: Change) -> Any:
 
 def _adaptive(change: Change, weights: Weights) -> Engine:
     engine = Engine(change.query().plan)
-    control = Replan(Planner(engine.plan.query, weights))
-
-    def consider() -> None:
-        plan = control.decide(engine.plan, engine.observed.glance(), engine.observed.statistics)
-        engine.observed.curious = control.undecided
-        if control.drifted:
-            engine.observed.startle()
-        if plan is not None:
-            engine.replan(decision_of(plan, engine.decision.version + 1))
-
-    engine.between_blocks = consider
+    Replanning(engine, weights)
     return engine
 
 

@@ -7,12 +7,14 @@ to see how much CPU time a comparison takes in it here, all in all, and once mor
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from experiments.grub_runs import AS_THEIRS, ORDERS, Fixed, Setting, capacity_of, harvested, short
 from experiments.grub_settings import CHARGED, decision_s
 from experiments.outcome import Curve, Outcome, Panel
+from experiments.turns import quickest
 
 _PLANNED, _CPU, _BOTH = "as planned", "charged with CPU time", "S2 spread like S3"
 _DEVIATIONS = (25.0, 75.0)
@@ -82,14 +84,13 @@ def _results(setting: Setting, times: float = 1.0) -> float:
 
 def _dearer(settings: Sequence[Setting], turns: int) -> list[float]:
     """How many times the CPU time of a comparison with the longest slices one takes with each; they take turns."""
-    runs = [(setting, capacity_of(setting)) for setting in settings]
-    took = [[_cpu_per_comparison(*each, again=turn > 0) for each in runs] for turn in range(turns)]
-    least = [min(each) for each in zip(*took, strict=True)]
+    took = {at: partial(_cpu_per_comparison, each, capacity_of(each)) for at, each in enumerate(settings)}
+    least = list(quickest(took, turns).values())
     return [one / least[-1] for one in least]
 
 
-def _cpu_per_comparison(setting: Setting, capacity: float, again: bool) -> float:
-    run = harvested.__wrapped__(setting, capacity) if again else harvested(setting, capacity)
+def _cpu_per_comparison(setting: Setting, capacity: float, turn: int) -> float:
+    run = harvested.__wrapped__(setting, capacity) if turn else harvested(setting, capacity)
     return run.cpu_s / run.compared
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 import dovetail as dv
 from experiments.outcome import Curve, Mark, Outcome, Panel
-from experiments.overload import Load, overloaded
+from experiments.overload import Load, overloaded, summary
 
 _SIZE, _FRAMES, _APART_S = 512, 4, 30.0
 _ALIKE = 0.9
@@ -143,10 +143,8 @@ def watched(clip: Video, policy: str, capacity: float) -> Watched:
     due, count = _due(clip), sum(log.counts)
     found, in_time = (_events(rows) & due for rows in (log.rows, log.rows.slice(0, count)))
     moments = tuple(clip.moment(event) for event in sorted(due - found))
-    first, after = round(clip.warm_s / load.step_s), clip.seconds - clip.warm_s
-    dropped = (log.drops[-1] - log.drops[first - 1]) / (2 * clip.rate * after)
-    spent = log.compared(clip.warm_s, load.step_s) / after
-    return Watched(frozenset(found), moments, len(found - in_time), spent, dropped)
+    spent = summary(load, log)
+    return Watched(frozenset(found), moments, len(found - in_time), spent.compared, spent.dropped)
 
 
 def _events(rows: pa.Table) -> set[int]:

@@ -1,7 +1,7 @@
 """MJoin's figures without overflow: a fluctuating stream (11), probing sequences (table 1, 12), windows (13)."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ from dovetail.testing import constant, fluctuating, poisson, wisconsin
 from dovetail.testing.arrivals import Times
 from experiments.outcome import Curve, Outcome, Panel
 from experiments.server import Batch, Orders, Piece, at_our_prices, busy, outputs, played, priced
+from experiments.turns import quickest
 
 THEIRS = Ticks(hash=175.008e-9, move=426.518e-9, compare=49.133e-9)
 _SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
@@ -179,12 +180,12 @@ def _cpu(quick: bool) -> dict[str, float]:
     """CPU time in batches of a thousand arrivals, streams in proportion; they take turns, the quickest turn counts."""
     rows = _inflating_rows(quick, "proportional")
     pieces = sum(table.num_rows for table in rows.values()) // 1000
+
+    def took(name: str, _: int) -> float:
+        return sum(piece.cpu_s for piece in played(*ways[name], pieces=pieces))
+
     ways = _sequences(rows)
-    turns = [
-        {name: sum(piece.cpu_s for piece in played(*each, pieces=pieces)) for name, each in ways.items()}
-        for _ in range(5)
-    ]
-    return {name: min(turn[name] for turn in turns) for name in ways}
+    return quickest({name: partial(took, name) for name in ways}, turns=5)
 
 
 def _inflating_rows(quick: bool, pace: str) -> Batch:

@@ -122,7 +122,12 @@ def overloaded(load: Load, capacity: float) -> Overloaded:
 
 def served(load: Load, capacity: float) -> Served:
     """What came of it."""
-    log, since, step_s = overloaded(load, capacity), load.warm_s, load.step_s
+    return summary(load, overloaded(load, capacity))
+
+
+def summary(load: Load, log: Overloaded) -> Served:
+    """What came of a run."""
+    since, step_s = load.warm_s, load.step_s
     first, after = round(since / step_s), load.seconds - since
     arrived = sum(_count_from(rows, since) for rows in load.streams.values())
     before = log.drops[first - 1] if first else 0

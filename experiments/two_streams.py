@@ -9,6 +9,7 @@ Example: two tuples of each stream per second, one key, windows of 5 seconds: 2 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from time import process_time
 
 import numpy as np
@@ -17,6 +18,7 @@ import pyarrow as pa
 import dovetail as dv
 from dovetail.engine.engine import Engine
 from dovetail.plan.kang import Kind
+from experiments.turns import quickest
 
 _SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
 
@@ -68,14 +70,10 @@ def results_per_second(a: Fed, b: Fed, seconds: float, seed: int = 1) -> float:
 def cpu_times(a: Fed, b: Fed, ways: Mapping[str, tuple[Kind, Kind]], repeats: int) -> dict[str, float]:
     """CPU seconds to join 60 seconds' worth of tuples in one batch, windows full before, by how they are stored.
 
-    All ways take turns, with the same tuples, and the quickest of their turns counts: what else the machine does while
-    this runs then slows all of them, and decides little.
+    They take turns, in each turn with the same tuples.
     """
-    took = [
-        {way: _timed(a, b, {"A": kinds[0], "B": kinds[1]}, seed) for way, kinds in ways.items()}
-        for seed in range(repeats)
-    ]
-    return {way: min(each[way] for each in took) for way in ways}
+    took = {way: partial(_timed, a, b, dict(zip("AB", kinds, strict=True))) for way, kinds in ways.items()}
+    return quickest(took, repeats)
 
 
 def _timed(a: Fed, b: Fed, stored: Mapping[str, str], seed: int) -> float:

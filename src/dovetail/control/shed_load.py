@@ -9,6 +9,7 @@ estimate, says that too much would be missing; then the budget is short, and say
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -48,15 +49,15 @@ class Situation:
     memory: float = inf
     sizes: Mapping[str, float] | None = None
 
-    @property
+    @cached_property
     def directions(self) -> list[Direction]:
         """The model."""
         return directions_of(self.windows, self.rates)
 
-    @property
-    def everything(self) -> float:
-        """Comparisons per second without any shedding."""
-        return total(self.directions, full_setting(self.directions))[1]
+    @cached_property
+    def whole(self) -> tuple[float, float]:
+        """Results and comparisons per second without any shedding."""
+        return total(self.directions, full_setting(self.directions))
 
 
 class ShedLoad:
@@ -81,7 +82,7 @@ class ShedLoad:
     def _restate(self, now: Situation) -> None:
         """The throttle for the same work, as a share of what everything is now known to be; more if there is time."""
         if now.in_force > 0 and self._share > 0:
-            factor = now.in_force / now.everything / self._share
+            factor = now.in_force / now.whole[1] / self._share
             idle = now.in_force < _IDLE * now.capacity
             self.throttle.restate(max(1.0, factor) if idle else factor)
 
@@ -112,7 +113,7 @@ class ShedLoad:
             self._share = 1.0
             return Shed(1.0, None, everyone, _ages(now, None)), kept ** len(now.rates)
         directions, settings = now.directions, self._budget.settings
-        whole_output, whole_cost = total(directions, full_setting(directions))
+        whole_output, whole_cost = now.whole
         setting = solve_harvest(directions, z, settings.solver, settings.metric)
         filled = fill_budget(directions, setting, z * whole_cost)
         output, cost = filled.value(directions)

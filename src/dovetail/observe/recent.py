@@ -47,14 +47,10 @@ class Recent:
             self._full, self._full_s = self._filling, self._filling_s
             self._filling, self._filling_s = {}, 0.0
         self._filling_s += passed_s
-        self.also(fresh)
+        self._sums = None
+        for name, amount in fresh.items():
+            self._filling[name] = self._filling.get(name, 0.0) + amount
 
     def renew(self) -> None:
         """Forget the full span at once: what is true now began after it."""
         self._full, self._full_s, self._sums = {}, 0.0, None
-
-    def also(self, fresh: Mapping[Hashable, float]) -> None:
-        """So much more happened in the same time."""
-        self._sums = None
-        for name, amount in fresh.items():
-            self._filling[name] = self._filling.get(name, 0.0) + amount

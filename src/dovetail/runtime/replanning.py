@@ -7,15 +7,16 @@ from dovetail.engine.engine import Engine
 from dovetail.plan.assume import assume
 from dovetail.plan.calibrate import load_weights
 from dovetail.plan.choose_plan import Planner, decision_of
+from dovetail.plan.cost import Weights
 from dovetail.plan.report import plan_report
 
 
 class Replanning:
-    """Ties one engine to its planner; it lives as long as the engine."""
+    """Ties one engine to its planner, with this machine's weights or others; it lives as long as the engine."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, weights: Weights | None = None) -> None:
         self._engine = engine
-        self._control = Replan(Planner(engine.plan.query, load_weights()))
+        self._control = Replan(Planner(engine.plan.query, weights or load_weights()))
         engine.between_blocks = self.consider
 
     def consider(self) -> None:

@@ -41,11 +41,11 @@ def test_a_throttle_keeps_the_work_it_allows_when_everything_turns_out_to_cost_m
     load.throttle.z = 0.2
     first = situation(FULL, FULL)
     load.decide(first)
-    spent = 0.2 * first.everything
+    spent = 0.2 * first.whole[1]
     dearer = Window(EDGES, (), (1, 0), Step(3.0, (0.0, 100.0, 1000.0), (0.0, 0.8, 1.0)), 1000.0, np.array([0.2, 0.8]))
     later = situation(dearer, dearer, spent, capacity=spent)
     load.decide(later)
-    assert load.throttle.z * later.everything == pytest.approx(spent, rel=0.05)
+    assert load.throttle.z * later.whole[1] == pytest.approx(spent, rel=0.05)
     idle = situation(dearer, dearer, spent / 4, capacity=spent)
     before = load.throttle.z
     load.decide(idle)
