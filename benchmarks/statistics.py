@@ -37,11 +37,11 @@ class Inside:
 
     def __init__(self, engine: Engine, stopwatch: WallStopwatch) -> None:
         self.seconds = 0.0
-        for name in ("stored", "joined", "expired", "read"):
+        for name in ("stored", "joined", "expired"):
             self._time(engine.observed, name)
         for name in ("begin", "split", "end"):
             self._time(stopwatch, name)
-        self._time(engine, "between_blocks")
+        self._time(engine, "_observe")  # the reading, and whether another plan is better
 
     def _time(self, part: Any, name: str) -> None:
         setattr(part, name, self._timed(getattr(part, name)))

@@ -48,8 +48,7 @@ class Piece:
 class _NeverRead(Observed):
     """Leaves the counters of the probes alone, which the planner would take and soon forget; so the plan stays."""
 
-    @property
-    def due(self) -> bool:
+    def _is_due(self, least: int) -> bool:
         return False
 
 

@@ -64,9 +64,9 @@ Rows = Iterator[pa.RecordBatch]
 class Engine(Persistent):
     """One multi-way operator.
 
-    With a ``stopwatch`` the time spent per stream is measured. ``block_rows`` is how many tuples of a batch are
-    joined at a time; with 1 it is the tuple-at-a-time algorithm of the papers, and the results are the same. What
-    does not fit into the memory of a budget with the policy "spill" goes to ``store``, or to files.
+    A ``stopwatch`` measures time spent per stream. ``block_rows`` is how many tuples of a batch are joined at a time;
+    with 1 it is the tuple-at-a-time algorithm of the papers, and the results are the same. What does not fit into the
+    memory of a budget with the policy "spill" goes to ``store``, or to files.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Engine(Persistent):
         # whether anything comes out later than it is found: held for its order, or as an unmatched row
         self._gives_later = query.order != "none" or query.how != "inner" or query.aggregation is not None
         self._latest = BEFORE_ALL
-        self.observed = Observed(self._windows, query.streams)
+        self.observed = Observed(self._windows, query.streams, every=stopwatch is not None and stopwatch.every)
         self.decision = decision_of(plan)
         self._decided: Decision | None = None
         self.between_blocks: Callable[[], None] | None = None
@@ -241,12 +241,13 @@ class Engine(Persistent):
                 # release first what these tuples cannot change any more: it need not wait for their probes
                 yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
             for name, block, pending in interleave(blocks, self._block_rows):
-                yield from self._timed(name, block)
+                yield from self._join(name, block)
                 if self._memory is not None:
                     yield from self._memory.work(self._reach(pending))
                 if pending:
                     yield from self._settle(pending, name)
-                self._observe()
+                if self.observed.due:
+                    self._observe()
                 self._take_up(blocks)
         if self._memory is not None:
             yield from self._memory.work(self._reach({}))
@@ -254,10 +255,9 @@ class Engine(Persistent):
         self._take_up({})
 
     def _observe(self) -> None:
-        if self.observed.due:
-            self.observed.read(self._probes.values())
-            if self.between_blocks:
-                self.between_blocks()
+        self.observed.read(self._probes.values())
+        if self.between_blocks:
+            self.between_blocks()
 
     def replan(self, decision: Decision) -> None:
         """Go on with other structures and probe orders: from the next block on, or from the next call on."""
@@ -280,11 +280,16 @@ class Engine(Persistent):
         self._probes = self._probes_of(plan)
         self._exit = Projection(plan, self._windows)
 
-    def _timed(self, name: str, block: Block) -> Rows:
-        if self._stopwatch:
-            self._stopwatch.begin()
-        yield from self._join(name, block)
-        spent = self._stopwatch.end(name, block) if self._stopwatch else 0.0
+    def _join(self, name: str, block: Block) -> Rows:
+        stopwatch = self._stopwatch if self.observed.closely[name] else None
+        if stopwatch:
+            stopwatch.begin()
+        first, last = self._store(name, block)
+        if stopwatch:
+            self.observed.stored(name, stopwatch.split())
+        for found in self._probes[name].results(first, last):
+            yield from self._deliver(found)
+        spent = stopwatch.end(name, block) if stopwatch else 0.0
         self.busy_s[name] += spent
         self.joined[name] += len(block)
         self.observed.joined(name, block, spent)
@@ -303,13 +308,6 @@ class Engine(Persistent):
         if self._memory is not None:
             self._memory.shown(name, first)
         return first, first + len(block)
-
-    def _join(self, name: str, block: Block) -> Rows:
-        first, last = self._store(name, block)
-        if self._stopwatch and self.observed.closely[name]:
-            self.observed.stored(name, self._stopwatch.split())
-        for found in self._probes[name].results(first, last):
-            yield from self._deliver(found)
 
     def _deliver(self, found: Partial, out: WayOut | None = None) -> Rows:
         """Complete combinations: those that are results leave, or wait for their order."""

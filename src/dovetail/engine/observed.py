@@ -1,7 +1,7 @@
 """What an engine sees of its streams: a few additions per block, read now and then, and soon forgotten.
 
-    a block was joined      tuples, time spent
-    every eighth of these   how much of it went into storing and forgetting, how far the other streams are ahead
+    a block was joined      tuples
+    every eighth of these   time spent, also by storing and forgetting; how far the other streams are ahead
     a step of its probe     combinations that came, matches
     its results             how many
     whoever asks            distinct keys (a sketch per key takes in what its window has stored since)
@@ -12,9 +12,8 @@ whoever reads finds nothing new in it (``curious`` is False), the next one has t
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.watermarks import BEFORE_ALL
@@ -31,53 +30,48 @@ from dovetail.plan.physical import Key, key_text
 INTERVAL_US = 1_000_000
 _FAR_BEHIND = 3
 _FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
-_FEW_BLOCKS, _LOOK_EVERY = 4, 8
+_FEW_BLOCKS, _LOOK_EVERY = 8, 8
 _PATIENCE_US = 3 * INTERVAL_US
-
-
-class Step(NamedTuple):
-    """One step of the probes of a stream: what it looks into, and how many streams are bound before it."""
-
-    tie: Tie
-    arriving: str
-    bound: int
 
 
 class Seen:
     """Counters of one stream since the last reading; those after ``looks`` are of the blocks looked at closely."""
 
-    __slots__ = ("blocks", "busy", "expiry", "insert", "latest", "leads", "looked", "looks", "sketches", "tuples")
+    _COUNTERS = ("tuples", "blocks", "looks", "looked", "busy", "insert", "expiry")
+    __slots__ = (*_COUNTERS, "latest", "leads", "names", "sketches")
 
-    def __init__(self, others: Iterable[str]) -> None:
-        self.leads = dict.fromkeys(others, 0)
+    def __init__(self, name: str, others: Iterable[str]) -> None:
+        self.leads = dict.fromkeys((("lead", name, other) for other in others), 0)
+        self.names = [(counter, name) for counter in self._COUNTERS]
         self.latest = BEFORE_ALL
         self.sketches: dict[Key, KeySketch] = {}
         self.tuples = self.blocks = self.looks = self.looked = 0
         self.busy = self.insert = self.expiry = 0.0
 
-    def take(self, name: str) -> Iterator[tuple[Hashable, float]]:
+    def take(self) -> dict[tuple[str, ...], float]:
         """The counters by name; they start again from zero."""
-        yield from ((("tuples", name), self.tuples), (("blocks", name), self.blocks), (("busy", name), self.busy))
-        yield from ((("looks", name), self.looks), (("looked", name), self.looked))
-        yield from ((("insert", name), self.insert), (("expiry", name), self.expiry))
-        yield from ((("lead", name, other), lead / 1e6) for other, lead in self.leads.items())
+        counts = (self.tuples, self.blocks, self.looks, self.looked, self.busy, self.insert, self.expiry)
+        taken: dict[tuple[str, ...], float] = dict(zip(self.names, counts, strict=True))
+        taken |= {lead: float(ahead) for lead, ahead in self.leads.items()}
         self.leads = dict.fromkeys(self.leads, 0)
         self.tuples = self.blocks = self.looks = self.looked = 0
         self.busy = self.insert = self.expiry = 0.0
+        return taken
 
 
 class Observed:
     """Running statistics of one engine."""
 
-    def __init__(self, windows: Mapping[str, Window], streams: Sequence[Stream]) -> None:
+    def __init__(self, windows: Mapping[str, Window], streams: Sequence[Stream], every: bool = False) -> None:
         self._windows = windows
         self._widths_s = {s.name: s.window.length_us / 1e6 for s in streams if isinstance(s.window, TimeWindow)}
-        self._sums = Recent()
-        self._seen = {name: Seen(other for other in windows if other != name) for name in windows}
+        self._sums, self._came, self._matched = Recent(), Recent(), Recent()
+        self._seen = {name: Seen(name, (other for other in windows if other != name)) for name in windows}
         self._clock = self._latest = BEFORE_ALL
         self._since = 0
         self.results = 0  # made since the last reading
-        self.curious = True
+        self.due, self.curious = False, True
+        self._look_every = 1 if every else _LOOK_EVERY
         self.closely = dict.fromkeys(windows, True)
 
     def stored(self, name: str, spent_s: float) -> None:
@@ -85,44 +79,42 @@ class Observed:
         self._seen[name].insert += spent_s
 
     def joined(self, name: str, block: Block, spent_s: float) -> None:
-        """It has probed, and its results have left; ``spent_s`` is the time for all of that."""
+        """It has probed, and its results have left; ``spent_s`` is the time for all of that, if it was taken."""
         seen, last, count = self._seen[name], block.times.item(-1), len(block.times)
         seen.tuples += count
-        seen.busy += spent_s
+        seen.blocks += 1
         self._since += count
         if self.closely[name]:
-            self._look(seen, last, count)
-        seen.blocks += 1
-        self.closely[name] = not seen.blocks % _LOOK_EVERY
+            self._look(seen, last, count, spent_s)
+        self.closely[name] = not seen.blocks % self._look_every
         if last > seen.latest:
             seen.latest = last
             if last > self._latest:
                 if self._latest == BEFORE_ALL:
                     self._clock = int(block.times[0])
                 self._latest = last
+        least = 1 if self._since >= _MANY_TUPLES else INTERVAL_US if self.curious else _PATIENCE_US
+        if self._latest - self._clock >= least:
+            self.due = self._is_due(least)
 
-    def _look(self, seen: Seen, last: int, count: int) -> None:
-        """Note also how far the other streams are ahead of a block's last tuple."""
+    def _look(self, seen: Seen, last: int, count: int, spent_s: float) -> None:
+        """Note also the time spent, and how far the other streams are ahead of a block's last tuple."""
         seen.looks += 1
         seen.looked += count
-        for other in seen.leads:
-            ahead = self._seen[other].latest
+        seen.busy += spent_s
+        for lead in seen.leads:
+            ahead = self._seen[lead[2]].latest
             if ahead > BEFORE_ALL:
-                seen.leads[other] += ahead - last
+                seen.leads[lead] += ahead - last
 
     def expired(self, name: str, spent_s: float) -> None:
         """A window forgot what it may."""
         self._seen[name].expiry += spent_s
 
-    @property
-    def due(self) -> bool:
+    def _is_due(self, least: int) -> bool:
         """Whether enough has happened since the last reading."""
-        least = INTERVAL_US if self.curious else _PATIENCE_US
-        if self._since >= _MANY_TUPLES:
-            least = 1
-        if self._latest - self._clock < least or self._since < _FEW_TUPLES:
-            return False
-        return sum(seen.blocks for seen in self._seen.values()) >= _FEW_BLOCKS and self._now() - self._clock >= least
+        blocks = sum(seen.blocks for seen in self._seen.values())
+        return self._since >= _FEW_TUPLES and blocks >= _FEW_BLOCKS and self._now() - self._clock >= least
 
     def _now(self) -> int:
         spoken = [seen.latest for seen in self._seen.values() if seen.latest > BEFORE_ALL]
@@ -131,18 +123,17 @@ class Observed:
     def read(self, probes: Iterable[Probe]) -> None:
         """Take what the counters have gathered, when it is due."""
         now = self._now()
-        fresh: dict[Hashable, float] = {"results": self.results}
-        for name, seen in self._seen.items():
-            fresh.update(seen.take(name))
-        for probe in probes:
-            for bound, (tie, tally) in enumerate(probe.tallies, start=1):
-                came, matched = tally.take()
-                if came:
-                    step = Step(tie, probe.arriving, bound)
-                    fresh["came", step], fresh["matched", step] = came, matched
-        self._sums.add((now - self._clock) / 1e6, fresh)
+        passed_s = (now - self._clock) / 1e6
+        fresh: dict[tuple[str, ...], float] = {("results",): self.results}
+        for seen in self._seen.values():
+            fresh |= seen.take()
+        self._sums.add(passed_s, fresh)
+        met = [(place, tally.take()) for probe in probes for place, tally in probe.tallies if tally.came]
+        self._came.add(passed_s, {place: came for place, (came, _) in met})
+        self._matched.add(passed_s, {place: matched for place, (_, matched) in met})
         self._clock = now
         self._since = self.results = 0
+        self.due = False
         self.closely = dict.fromkeys(self.closely, True)
 
     @property
@@ -158,35 +149,31 @@ class Observed:
 
     def startle(self) -> None:
         """The streams are not what they were: forget sooner what was seen of them."""
-        self._sums.renew()
+        for sums in (self._sums, self._came, self._matched):
+            sums.renew()
 
     def glance(self) -> Statistics:
         """What is known at once: rates, windows, and how many tuples each step of a probe meets."""
-        sums, came, matched = self._sums, defaultdict[Tie, float](float), defaultdict[Tie, float](float)
-        for step in self._steps():
-            came[step.tie] += sums["came", step]
-            matched[step.tie] += sums["matched", step]
-        return Statistics(self._streams(), fanouts={tie: matched[tie] / max(came[tie], 1e-9) for tie in came})
+        came, matched = defaultdict[Tie, float](float), defaultdict[Tie, float](float)
+        for place, count in self._came.items():
+            came[place.tie] += count
+            matched[place.tie] += self._matched[place]
+        return Statistics(self._streams(), fanouts={tie: matched[tie] / came[tie] for tie in came})
 
     def statistics(self) -> Statistics:
         """What is known now; streams that sent nothing yet have a rate of zero."""
         known, sums = replace(self.glance(), leads=self._leads()), self._sums
         matched, pairs = defaultdict[Tie, float](float), defaultdict[Tie, float](float)
-        for step in self._steps():
-            met_in_time = met(known, step.arriving, step.tie[1], step.bound).in_time
-            matched[step.tie] += sums["matched", step]
-            pairs[step.tie] += sums["came", step] * met_in_time
+        for place, came in self._came.items():
+            matched[place.tie] += self._matched[place]
+            pairs[place.tie] += came * met(known, place.arriving, place.tie[1], place.bound).in_time
         return replace(
             known,
             keys=dict(self._keys()),
             selectivities={tie: (matched[tie] + 0.5) / (pairs[tie] + 1) for tie in pairs if pairs[tie] > 0},
-            output_rate=sums["results"] / self._seconds,
+            output_rate=sums["results",] / self._seconds,
             costs={name: self._costs(name) for name in self._windows if sums["busy", name] > 0},
         )
-
-    def _steps(self) -> list[Step]:
-        """The steps of probes that combinations came to."""
-        return [name[1] for name in self._sums if isinstance(name, tuple) and name[0] == "came"]
 
     @property
     def _seconds(self) -> float:
@@ -211,13 +198,13 @@ class Observed:
         """Of streams that have been heard."""
         sums = self._sums
         return {
-            (name, other): sums["lead", name, other] / sums["looks", name]
-            for name, seen in self._seen.items()
-            for other in seen.leads
+            (name, other): sums[lead, name, other] / 1e6 / sums["looks", name]
+            for seen in self._seen.values()
+            for lead, name, other in seen.leads
             if sums["looks", name] and sums["blocks", other]
         }
 
     def _costs(self, name: str) -> Costs:
         sums, looked = self._sums, max(self._sums["looked", name], 1e-9)
-        insert, busy = sums["insert", name] / looked, sums["busy", name] / max(sums["tuples", name], 1e-9)
+        insert, busy = sums["insert", name] / looked, sums["busy", name] / looked
         return Costs(insert, max(busy - insert, 0.0), sums["expiry", name] / looked)

@@ -8,6 +8,8 @@ from dovetail.engine.admit.block import Block
 class Stopwatch(Protocol):
     """Measures how long joining a block takes: by a clock, or by a simulation's own reckoning."""
 
+    every: bool  # whether it wants to see every block, not only those that statistics look at closely
+
     def begin(self) -> None:
         """A block is about to be joined."""
 

@@ -10,47 +10,43 @@ last two to four seconds, and four seconds after a change nothing of the time be
     1.0
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 SPAN_S = 2.0
 
 
-class Recent:
+class Recent(dict[Any, float]):
     """Running sums by name, and the seconds that they are over."""
 
     def __init__(self) -> None:
-        self._full: dict[Hashable, float] = {}
         self._filling: dict[Hashable, float] = {}
         self._full_s = self._filling_s = 0.0
-        self._sums: dict[Hashable, float] | None = {}
+
+    def __missing__(self, name: Hashable) -> float:
+        return 0.0
 
     @property
     def seconds(self) -> float:
         return self._full_s + self._filling_s
 
-    def __getitem__(self, name: Hashable) -> float:
-        return self._both().get(name, 0.0)
-
-    def __iter__(self) -> Iterator[Hashable]:
-        return iter(self._both())
-
-    def _both(self) -> dict[Hashable, float]:
-        if self._sums is None:
-            self._sums = self._full | self._filling
-            for name in self._full.keys() & self._filling.keys():
-                self._sums[name] += self._full[name]
-        return self._sums
-
-    def add(self, passed_s: float, fresh: Mapping[Hashable, float]) -> None:
+    def add(self, passed_s: float, fresh: Mapping[Any, float]) -> None:
         """So much time went by, and so much happened in it."""
         if self._filling_s >= SPAN_S:
-            self._full, self._full_s = self._filling, self._filling_s
+            self.renew()
+            self._full_s = self._filling_s
             self._filling, self._filling_s = {}, 0.0
         self._filling_s += passed_s
-        self._sums = None
         for name, amount in fresh.items():
-            self._filling[name] = self._filling.get(name, 0.0) + amount
+            self[name] += amount
+        if self._filling:
+            for name, amount in fresh.items():
+                self._filling[name] = self._filling.get(name, 0.0) + amount
+        else:
+            self._filling = dict(fresh)
 
     def renew(self) -> None:
         """Forget the full span at once: what is true now began after it."""
-        self._full, self._full_s, self._sums = {}, 0.0, None
+        self.clear()
+        self.update(self._filling)
+        self._full_s = 0.0

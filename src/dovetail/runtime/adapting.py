@@ -9,12 +9,14 @@ from dovetail.control.adapt_order import AdaptOrder
 from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.watermarks import BEFORE_ALL
 from dovetail.engine.engine import Engine
+from dovetail.model.order import Adaptive
 
 
 class WallStopwatch:
-    """Real time."""
+    """Real time; of every block where an adaptive order has to know what it costs."""
 
-    def __init__(self) -> None:
+    def __init__(self, order: object = "none") -> None:
+        self.every = isinstance(order, Adaptive)
         self._started = 0.0
 
     def begin(self) -> None:

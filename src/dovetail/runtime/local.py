@@ -56,7 +56,7 @@ class Run:
     ) -> None:
         self._begin(plan.query.schema, plan.query.streams)
         self._fingerprint = fingerprint(plan.query)
-        self._engine: Any = engine_of(plan, stopwatch or WallStopwatch(), block_rows)
+        self._engine: Any = engine_of(plan, stopwatch or WallStopwatch(plan.query.order), block_rows)
         if snapshot is not None:
             slices, header = unpack_snapshot(snapshot, self._fingerprint)
             with readable():

@@ -94,6 +94,8 @@ class Log:
 class _Server:
     """The simulated stopwatch: joining a tuple moves the clock."""
 
+    every = True
+
     def __init__(self, service: Service, log: Log) -> None:
         self.now = 0.0
         self.run: SimulatedRun | None = None

@@ -17,7 +17,7 @@ from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.candidates import Piece, Step, bind
 from dovetail.engine.combine.check import check
 from dovetail.engine.combine.partial import Partial
-from dovetail.engine.combine.tally import Tally
+from dovetail.engine.combine.tally import Place, Tally
 from dovetail.plan.physical import Level
 
 
@@ -34,7 +34,7 @@ class Probe:
         self._steps: list[Step] = [
             bind(level.access, windows, windows[level.stream], widths[level.stream]) for level in levels
         ]
-        self.tallies = [(level.tie, Tally()) for level in levels]
+        self.tallies = [(Place(level.tie, arriving, bound), Tally()) for bound, level in enumerate(levels, start=1)]
         self._counting = [tally for _, tally in self.tallies]
 
     def results(self, first: int, last: int) -> Iterator[Partial]:

@@ -4,6 +4,17 @@
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from dovetail.model.statistics import Tie
+
+
+class Place(NamedTuple):
+    """Where in the probes of a stream a step is: what it looks into, and how many streams are bound before it."""
+
+    tie: Tie
+    arriving: str
+    bound: int
 
 
 @dataclass

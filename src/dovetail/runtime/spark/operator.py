@@ -83,7 +83,7 @@ class Job:
         """A new engine."""
         if self.shared is not None:
             return SharedEngine(self.shared, WallStopwatch(), schedule=schedule_windows(self.shared))
-        engine = Engine(self.plan, WallStopwatch(), store=StateParts() if self.spills else None)
+        engine = Engine(self.plan, WallStopwatch(self.plan.query.order), store=StateParts() if self.spills else None)
         Replanning(engine)
         return engine
 
