@@ -84,7 +84,7 @@ def try_setting(setting: Setting, weights: Weights, repeats: int) -> dict[str, A
     workload = setting.workload(max(_TRY_S / cost(plan, known, weights), 2 * setting.span_s))
     timings = {name: [measure(each, workload, _LONGEST_TRY_S)] for name, each in plans.items()}
     for count in range(_MOST_TRIES if repeats > 1 else 0):
-        costs = {name: fastest(some, workload) for name, some in timings.items()}
+        costs = {name: fastest(some) for name, some in timings.items()}
         best = min(costs.values())
         if count >= repeats and not 1.05 < costs[chosen] / best < _NEAR:
             break
@@ -94,7 +94,7 @@ def try_setting(setting: Setting, weights: Weights, repeats: int) -> dict[str, A
     return {
         "setting": setting,
         "chosen": chosen,
-        "costs": {name: fastest(some, workload) for name, some in timings.items()},
+        "costs": {name: fastest(some) for name, some in timings.items()},
         "predicted": {name: cost(each, known, weights) for name, each in plans.items()},
         "output": (predicted(plan, known, weights)["output_rate"], made[chosen] / workload.part_s),
         "equal": all(_equal(some[0], timings[chosen][0]) for some in timings.values()),

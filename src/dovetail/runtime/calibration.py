@@ -24,10 +24,11 @@ from dovetail.runtime.workload import Pushes, Setting, Workload
 
 @dataclass(frozen=True)
 class Timing:
-    """One try: seconds of work and results of each part that was run."""
+    """One try: seconds of work and results of each part that was run; a part is so many seconds of the streams."""
 
     seconds: tuple[float, ...]
     results: tuple[int, ...]
+    part_s: float
 
 
 def measure(plan: Plan, workload: Workload, at_most_s: float = inf) -> Timing:
@@ -41,7 +42,7 @@ def measure(plan: Plan, workload: Workload, at_most_s: float = inf) -> Timing:
         results.append(made)
         if sum(seconds) > at_most_s:
             break
-    return Timing(tuple(seconds), tuple(results))
+    return Timing(tuple(seconds), tuple(results), workload.part_s)
 
 
 def timed(engine: Engine, part: Pushes) -> tuple[float, int]:
@@ -51,10 +52,10 @@ def timed(engine: Engine, part: Pushes) -> tuple[float, int]:
     return process_time() - started, made
 
 
-def fastest(tries: Sequence[Timing], workload: Workload) -> float:
+def fastest(tries: Sequence[Timing]) -> float:
     """Seconds of work per second of the streams, every part as in its fastest try."""
     parts = min(len(each.seconds) for each in tries)
-    return sum(min(each.seconds[at] for each in tries) for at in range(parts)) / (parts * workload.part_s)
+    return sum(min(each.seconds[at] for each in tries) for at in range(parts)) / (parts * tries[0].part_s)
 
 
 def filled(plan: Plan, filling: Mapping[str, pa.RecordBatch], stopwatch: Stopwatch | None = None) -> Engine:
@@ -97,12 +98,14 @@ def settings() -> Iterator[tuple[Setting, Algorithm, float]]:
 
 
 def calibration_runs() -> Iterator[Measured]:
-    """Run every setting twice."""
-    for setting, algorithm, tuples in settings():
-        plan = plan_query(setting.query(dict.fromkeys(setting.names, algorithm)))
-        workload = setting.workload(tuples / sum(setting.rates))
-        tries = [measure(plan, workload) for _ in range(2)]
-        yield Measured(work(plan, setting.statistics()), fastest(tries, workload))
+    """Run every setting, and then all of them again: a slow moment of the machine then meets a setting only once."""
+    runs = [
+        (setting, plan_query(setting.query(dict.fromkeys(setting.names, algorithm))), tuples / sum(setting.rates))
+        for setting, algorithm, tuples in settings()
+    ]
+    tries = [[measure(plan, setting.workload(seconds)) for setting, plan, seconds in runs] for _ in range(2)]
+    for (setting, plan, _), *both in zip(runs, *tries, strict=True):
+        yield Measured(work(plan, setting.statistics()), fastest(both))
 
 
 def calibrate() -> Weights:
