@@ -23,7 +23,7 @@ from benchmarks.peer_spark import CHECK, Pipeline, frame_of
 from benchmarks.workloads import Workload
 
 CORES = 2
-WARM_S = 45
+WARM_S = 120
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,7 @@ def settings() -> Iterator[tuple[Setting, Algorithm, float]]:
         yield Setting((1000.0,) * 4, 100, 100, 100), algorithm, 5000
         yield Setting((1000.0,) * 4, 1000, 1000, 10_000), algorithm, 40_000
         yield Setting((1000.0, 10.0), 100, 10_000, 1000), algorithm, 20_000
+        yield Setting((1000.0, 100.0), 2, 1000, 10_000), algorithm, 44_000
         yield Setting((10.0, 1000.0), 100, 100, 100), algorithm, 10_000
     for algorithm in ALGORITHMS:
         yield replace(two, band=True), algorithm, 10_000

@@ -45,8 +45,9 @@ class _Part:
         return _Part(some, self.earliest, limit, in_order=True), _Part(rest, earliest, self.latest, in_order=True)
 
     def _tell_apart(self, limit: int) -> tuple["_Part", "_Part"]:
-        early = self.results.newest <= limit
-        some, rest = (_chosen(self.results, np.flatnonzero(which)) for which in (early, ~early))
+        newest = self.results.newest
+        early = newest <= limit
+        some, rest = (_chosen(self.results, np.flatnonzero(which), newest[which]) for which in (early, ~early))
         earliest = int(rest.newest.min())
         return _Part(some, self.earliest, limit), _Part(rest, earliest, self.latest, told_apart=True)
 
@@ -112,10 +113,9 @@ def _in_order(parts: list[_Part]) -> Partial:
     if all(part.in_order for part in parts) and all(one.latest <= other.earliest for one, other in pairwise(parts)):
         return merged
     earliest, latest = min(part.earliest for part in parts), max(part.latest for part in parts)
-    return _chosen(merged, places_between(merged.newest, earliest, latest))
+    return _chosen(merged, *places_between(merged.newest, earliest, latest))
 
 
-def _chosen(results: Partial, places: Ids) -> Partial:
-    """Some of them; a complete result's expiry is of no use any more."""
-    newest = results.newest.take(places)
+def _chosen(results: Partial, places: Ids, newest: Ids) -> Partial:
+    """Those at some places, with these times; a complete result's expiry is of no use any more."""
     return Partial({name: ids.take(places) for name, ids in results.ids.items()}, newest, newest)

@@ -54,9 +54,9 @@ _PLACE = np.uint64(32)
 _PLACES = np.uint64((1 << 32) - 1)
 
 
-@njit(f"{I8}({READ}, int64, int64)", cache=True, nogil=True)
+@njit(f"UniTuple({I8}, 2)({READ}, int64, int64)", cache=True, nogil=True)
 def time_order(times, smallest, largest):
-    """The places of the times from smallest to largest, ties as they are: a radix sort, as times lie close together.
+    """The places of the times from smallest to largest, ties as they are, and the times in that order: a radix sort.
 
     The times lie less than 2 ** 32 apart, so a number holds how late one is and, in its lower half, its place.
     """
@@ -83,7 +83,8 @@ def time_order(times, smallest, largest):
             other[counts[bucket]] = key
             counts[bucket] += 1
         keys, other = other, keys
-    order = np.empty(len(times), np.int64)
+    places, in_order = other.view(np.int64), keys.view(np.int64)
     for at in range(len(times)):
-        order[at] = np.int64(keys[at] & _PLACES)
-    return order
+        places[at] = np.int64(keys[at] & _PLACES)
+        in_order[at] = smallest + np.int64(keys[at] >> _PLACE)
+    return places, in_order
