@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from dovetail.engine.combine.kernels import bounds_of, time_order
 
-Places = Times = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int64]
+Times = npt.NDArray[np.int64]
 
 _FAR = 1 << 32
 
