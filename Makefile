@@ -33,7 +33,7 @@ new-user:  ## what a newcomer does, in a fresh clone and environment: install, R
 soak: .venv/dev.stamp  ## slow tests: five hundred micro-batches on Spark, killed drivers and executors (about 15 minutes)
 	@$(WITH_JAVA) $(BIN)/pytest -m slow
 
-test-kafka: .venv/dev.stamp kafka-jars  ## start a Kafka broker on this machine and join its topics on Spark (about a minute)
+test-kafka: .venv/dev.stamp kafka-jars  ## start a Kafka broker on this machine and join its topics on Spark (about four minutes)
 	@$(WITH_JAVA) PATH="$$JAVA_HOME/bin:$$PATH" $(BIN)/pytest -m kafka
 
 test-cluster: .venv/dev.stamp  ## start a Spark cluster of two workers on this machine, join, and kill one (about two minutes)
