@@ -20,7 +20,7 @@ from benchmarks.pushing import blocks_of, checked, seconds
 from benchmarks.workloads import Workload
 
 BATCHES, BLOCK, REPEATS = 8, 10_000, 2
-LARGE, WARM_S = 200_000, 45.0
+LARGE, WARM_S = 200_000, 120.0
 
 
 @dataclass(frozen=True)

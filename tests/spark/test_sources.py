@@ -1,9 +1,13 @@
-"""Sources that Spark brings: files of each kind, and rows made by the clock."""
+"""Sources that Spark brings: files of each kind, lines from a socket, and rows made by the clock."""
 
 import json
+import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
@@ -62,6 +66,35 @@ def test_files(spark: Any, tmp_path: Path, kind: str) -> None:
     query = query_of({name: reader.load(str(tmp_path / name)) for name in expected})
     found = finished(query.spark(), f"from_{kind}", tmp_path).toArrow().cast(query.schema)
     assert_same_rows(found, oracle(query.model, [Push(expected)]).rows)
+
+
+@contextmanager
+def served(lines: list[str]) -> Iterator[int]:
+    """A port on which whoever connects is told these lines."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        talking = Thread(target=_tell, args=(server, "".join(f"{line}\n" for line in lines)), daemon=True)
+        talking.start()
+        yield server.getsockname()[1]
+
+
+def _tell(server: socket.socket, text: str) -> None:
+    listener, _ = server.accept()
+    listener.sendall(text.encode())
+
+
+def test_lines_from_sockets(spark: Any, tmp_path: Path) -> None:
+    expected = tables()
+    lines = {name: [",".join(map(str, row.values())) for row in rows.to_pylist()] for name, rows in expected.items()}
+    with served(lines["A"]) as a, served(lines["B"]) as b:
+        inputs = {}
+        for name, port in (("A", a), ("B", b)):
+            read = spark.readStream.format("socket").option("host", "127.0.0.1").option("port", port).load()
+            inputs[name] = read.selectExpr(f"from_csv(value, '{DDL}') AS row").select("row.*")
+        query = query_of(inputs)
+        whole = oracle(query.model, [Push(expected)]).rows
+        writer = query.spark().writeStream.format("memory").queryName("from_sockets")
+        stop_after(len(whole), writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start(), spark)
+    assert_same_rows(spark.table("from_sockets").toArrow().cast(query.schema), whole)
 
 
 @pytest.mark.slow

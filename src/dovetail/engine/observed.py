@@ -8,7 +8,7 @@
 
 A reading is due when the slowest stream has come a second further (or the fastest three times that), so
 that rates are seen at the same point of the streams' taking turns; or after many tuples, but never after a few. While
-whoever reads finds nothing new in it (``curious`` is False), the next one has three seconds to come.
+whoever reads finds nothing new in it (``curious`` is False), the next one has three seconds and a dozen blocks to come.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ from dovetail.plan.physical import Key, key_text
 INTERVAL_US = 1_000_000
 _FAR_BEHIND = 3
 _FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
-_FEW_BLOCKS, _LOOK_EVERY = 8, 8
+_FEW_BLOCKS, _SOME_BLOCKS, _LOOK_EVERY = 4, 12, 8
 _PATIENCE_US = 3 * INTERVAL_US
 
 
@@ -113,8 +113,10 @@ class Observed:
 
     def _is_due(self, least: int) -> bool:
         """Whether enough has happened since the last reading."""
+        if self._since < _FEW_TUPLES or self._now() - self._clock < least:
+            return False
         blocks = sum(seen.blocks for seen in self._seen.values())
-        return self._since >= _FEW_TUPLES and blocks >= _FEW_BLOCKS and self._now() - self._clock >= least
+        return blocks >= (_FEW_BLOCKS if self.curious else _SOME_BLOCKS)
 
     def _now(self) -> int:
         spoken = [seen.latest for seen in self._seen.values() if seen.latest > BEFORE_ALL]
