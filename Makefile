@@ -47,7 +47,7 @@ docs-test: .venv/dev.stamp  ## run every code block of the README and docs, the 
 bench: .venv/dev.stamp  ## Dovetail beside its peers: lists the benchmarks; NAME=equi runs one and says what changed, OPTIONS=--json
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks $(NAME) $(OPTIONS)
 
-bench-peers: .venv/dev.stamp  ## the same joins on Dovetail, Spark, Flink, Pathway and DuckDB (about an hour; OPTIONS="--rows 40000" is quick)
+bench-peers: .venv/dev.stamp  ## the same joins on Dovetail, Spark, Flink, Pathway and DuckDB (about 35 minutes; OPTIONS="--rows 40000" is quick)
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks peers --json $(OPTIONS)
 
 .PHONY: load

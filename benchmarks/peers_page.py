@@ -100,6 +100,6 @@ def draw(fields: dict[str, Any]) -> None:
     axes.set_yscale("log")
     axes.set_xticks(range(len(TASKS)), TASKS)
     axes.set_ylabel("rows per second")
-    axes.legend(fontsize="small", ncols=2)
+    figure.legend(fontsize="small", ncols=4, loc="outside upper center")
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, metadata={"Date": None})

@@ -20,7 +20,7 @@ from dovetail.plan.estimate import ASSUMED_KEYS
 
 ASSUMED_RATE = 1000.0
 ASSUMED_BLOCK_S = 0.1
-_LARGEST_BLOCK = 1 << 16
+_LARGEST_BLOCK = 1 << 17
 
 Given = float | Mapping[str, float] | None
 

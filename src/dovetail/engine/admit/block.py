@@ -13,7 +13,7 @@ from dovetail.plan.physical import Attribute
 Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
 
-ROWS = 1 << 16
+ROWS = 1 << 17
 
 
 @dataclass(frozen=True)
