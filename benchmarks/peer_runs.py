@@ -20,7 +20,7 @@ from benchmarks.pushing import blocks_of, checked, seconds
 from benchmarks.workloads import Workload
 
 BATCHES, BLOCK, REPEATS = 8, 10_000, 2
-LARGE, WARM_S = 200_000, 120.0
+LARGE = 200_000
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,8 @@ class Inputs:
     @property
     def warm_s(self) -> float:
         """How long Spark's Java may warm up; not at all where only the results are looked at."""
+        from benchmarks.spark_runs import WARM_S
+
         return WARM_S if self.workload.rows >= LARGE else 0.0
 
     @staticmethod

@@ -14,6 +14,7 @@ whoever reads finds nothing new in it (``curious`` is False), the next one has t
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.watermarks import BEFORE_ALL
@@ -34,15 +35,18 @@ _FEW_BLOCKS, _SOME_BLOCKS, _LOOK_EVERY = 4, 12, 8
 _PATIENCE_US = 3 * INTERVAL_US
 
 
+_COUNTERS = ("tuples", "blocks", "looks", "looked", "busy", "insert", "expiry")
+_counts = attrgetter(*_COUNTERS)
+
+
 class Seen:
     """Counters of one stream since the last reading; those after ``looks`` are of the blocks looked at closely."""
 
-    _COUNTERS = ("tuples", "blocks", "looks", "looked", "busy", "insert", "expiry")
     __slots__ = (*_COUNTERS, "latest", "leads", "names", "sketches")
 
     def __init__(self, name: str, others: Iterable[str]) -> None:
         self.leads = dict.fromkeys((("lead", name, other) for other in others), 0)
-        self.names = [(counter, name) for counter in self._COUNTERS]
+        self.names = [(counter, name) for counter in _COUNTERS]
         self.latest = BEFORE_ALL
         self.sketches: dict[Key, KeySketch] = {}
         self.tuples = self.blocks = self.looks = self.looked = 0
@@ -50,8 +54,7 @@ class Seen:
 
     def take(self) -> dict[tuple[str, ...], float]:
         """The counters by name; they start again from zero."""
-        counts = (self.tuples, self.blocks, self.looks, self.looked, self.busy, self.insert, self.expiry)
-        taken: dict[tuple[str, ...], float] = dict(zip(self.names, counts, strict=True))
+        taken: dict[tuple[str, ...], float] = dict(zip(self.names, _counts(self), strict=True))
         taken |= {lead: float(ahead) for lead, ahead in self.leads.items()}
         self.leads = dict.fromkeys(self.leads, 0)
         self.tuples = self.blocks = self.looks = self.looked = 0

@@ -17,10 +17,10 @@ from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.model.stream import Stream
 from dovetail.model.window import RowWindow, TimeWindow
 from dovetail.plan.estimate import ASSUMED_KEYS
+from dovetail.plan.physical import LARGEST_BLOCK
 
 ASSUMED_RATE = 1000.0
 ASSUMED_BLOCK_S = 0.1
-_LARGEST_BLOCK = 1 << 17
 
 Given = float | Mapping[str, float] | None
 
@@ -45,7 +45,7 @@ def assume(query: JoinQuery, rates: Given = None, keys: Given = None) -> Statist
 
 
 def _stream(stream: Stream, rate: float, keys: float) -> StreamStatistics:
-    block = min(max(rate * ASSUMED_BLOCK_S, 1.0), _LARGEST_BLOCK)
+    block = min(max(rate * ASSUMED_BLOCK_S, 1.0), LARGEST_BLOCK)
     width_s = stream.window.length_us / 1e6 if isinstance(stream.window, TimeWindow) else None
     return StreamStatistics(rate, tuples_held(stream, rate, keys), block, window_s=width_s)
 

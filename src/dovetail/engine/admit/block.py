@@ -8,12 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.plan.physical import Attribute
+from dovetail.plan.physical import LARGEST_BLOCK, Attribute
 
 Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
-
-ROWS = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -51,11 +49,11 @@ def interleave(blocks: Mapping[str, Block], rows: int | None = None) -> Iterator
     With each piece comes, for every stream that still has tuples, the time of the next one: until
     then the streams' windows can already forget what no tuple to come can reach.
     """
-    if len(blocks) == 1 and all(len(block) <= (rows or ROWS) for block in blocks.values()):
+    if len(blocks) == 1 and all(len(block) <= (rows or LARGEST_BLOCK) for block in blocks.values()):
         yield from ((name, block, {}) for name, block in blocks.items())
         return
     starts = dict.fromkeys(blocks, 0)
-    for until in _cuts(blocks, rows or ROWS):
+    for until in _cuts(blocks, rows or LARGEST_BLOCK):
         for name, block in blocks.items():
             start = starts[name]
             stop = len(block) if until is None else int(np.searchsorted(block.times, until, side="right"))

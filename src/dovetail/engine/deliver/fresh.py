@@ -45,9 +45,8 @@ class _Part:
         return _Part(some, self.earliest, limit, in_order=True), _Part(rest, earliest, self.latest, in_order=True)
 
     def _tell_apart(self, limit: int) -> tuple["_Part", "_Part"]:
-        newest = self.results.newest
-        early = newest <= limit
-        some, rest = (_chosen(self.results, np.flatnonzero(which), newest[which]) for which in (early, ~early))
+        early = self.results.newest <= limit
+        some, rest = (_at(self.results, np.flatnonzero(which)) for which in (early, ~early))
         earliest = int(rest.newest.min())
         return _Part(some, self.earliest, limit), _Part(rest, earliest, self.latest, told_apart=True)
 
@@ -114,6 +113,10 @@ def _in_order(parts: list[_Part]) -> Partial:
         return merged
     earliest, latest = min(part.earliest for part in parts), max(part.latest for part in parts)
     return _chosen(merged, *places_between(merged.newest, earliest, latest))
+
+
+def _at(results: Partial, places: Ids) -> Partial:
+    return _chosen(results, places, results.newest.take(places))
 
 
 def _chosen(results: Partial, places: Ids, newest: Ids) -> Partial:
