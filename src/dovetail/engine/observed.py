@@ -133,9 +133,9 @@ class Observed:
         for seen in self._seen.values():
             fresh |= seen.take()
         self._sums.add(passed_s, fresh)
-        met = [(place, tally.take()) for probe in probes for place, tally in probe.tallies if tally.came]
-        self._came.add(passed_s, {place: came for place, (came, _) in met})
-        self._matched.add(passed_s, {place: matched for place, (_, matched) in met})
+        taken = [(place, tally.take()) for probe in probes for place, tally in probe.tallies if tally.came]
+        self._came.add(passed_s, {place: came for place, (came, _) in taken})
+        self._matched.add(passed_s, {place: matched for place, (_, matched) in taken})
         self._clock = now
         self._since = self.results = 0
         self.due = False
