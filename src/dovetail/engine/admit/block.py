@@ -44,16 +44,19 @@ class Block:
 
 
 def interleave(blocks: Mapping[str, Block], rows: int | None = None) -> Iterator[tuple[str, Block, dict[str, int]]]:
-    """Cut the blocks of a batch at common times, about every ``rows`` tuples, and give the pieces in order of time.
+    """Cut the blocks of a batch at common times and give the pieces in order of time.
+
+    A cut comes about every ``rows`` tuples of all streams together, or where a piece would become too large.
 
     With each piece comes, for every stream that still has tuples, the time of the next one: until
     then the streams' windows can already forget what no tuple to come can reach.
     """
-    if len(blocks) == 1 and all(len(block) <= (rows or LARGEST_BLOCK) for block in blocks.values()):
+    most = rows or LARGEST_BLOCK * len(blocks)
+    if len(blocks) == 1 and all(len(block) <= most for block in blocks.values()):
         yield from ((name, block, {}) for name, block in blocks.items())
         return
     starts = dict.fromkeys(blocks, 0)
-    for until in _cuts(blocks, rows or LARGEST_BLOCK):
+    for until in _cuts(blocks, most):
         for name, block in blocks.items():
             start = starts[name]
             stop = len(block) if until is None else int(np.searchsorted(block.times, until, side="right"))

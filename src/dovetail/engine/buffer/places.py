@@ -11,7 +11,7 @@ from dovetail.engine.combine.kernels import bounds_of, time_order
 Places = npt.NDArray[np.int64]
 Times = npt.NDArray[np.int64]
 
-_FAR = 1 << 32
+_FAR, _MANY = 1 << 32, 1 << 31
 
 
 def places_in_order(times: Times) -> Places | None:
@@ -24,7 +24,7 @@ def places_in_order(times: Times) -> Places | None:
 
 def places_between(times: Times, smallest: int, largest: int) -> tuple[Places, Times]:
     """The same of times none of which lies outside these bounds, in order or not; and the times in order."""
-    if largest - smallest < _FAR and len(times) < _FAR:
+    if largest - smallest < _FAR and len(times) < _MANY:
         found: tuple[Places, Times] = time_order(times, smallest, largest)
         return found
     places = np.argsort(times, kind="stable")

@@ -245,8 +245,13 @@ class Window:
             if self.tail == self.end:
                 self._clock, self.slack = None, 0
             if self._capacity > max(_SPARE, 8 * len(self)):
-                kept = self.needed()
-                self._move(kept, (self.end - kept) * 3 // 2)
+                self._give_back()
+
+    def _give_back(self) -> None:
+        """Free what is far too much room, also for what others still ask for."""
+        kept = self.needed()
+        if self._capacity > max(_SPARE, 8 * (self.end - kept)):
+            self._move(kept, (self.end - kept) * 3 // 2)
 
     def renew(self, ids: Times) -> None:
         """Keep these tuples only, stored once more under new ids: ids stay consecutive, slices are written anew."""

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from dovetail.engine.admit.watermarks import AFTER_ALL
 from dovetail.engine.buffer.places import places_between
 from dovetail.engine.combine.kernels import bounds_of
 from dovetail.engine.combine.partial import Ids, Partial
@@ -63,6 +64,11 @@ class Fresh:
     @property
     def nbytes(self) -> int:
         return sum(part.results.nbytes for part in self._parts)
+
+    @property
+    def earliest(self) -> int:
+        """None of them is older."""
+        return min((part.earliest for part in self._parts), default=AFTER_ALL)
 
     def add(self, results: Partial) -> None:
         """Results just made, in any order."""

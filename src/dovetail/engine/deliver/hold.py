@@ -101,6 +101,9 @@ class Hold:
     def release(self, limit: int) -> Iterator[pa.RecordBatch]:
         """Rows up to this time: nothing older can follow."""
         limit = max(limit, self.pile.limit)
+        if limit < self._fresh.earliest and limit < self.pile.earliest(AFTER_ALL):
+            self.pile.limit = limit
+            return
         due = self._fresh.due(limit)
         if due is not None and self.pile.earliest(AFTER_ALL) > limit:
             self.pile.limit = limit  # nothing to merge them with

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.engine.buffer.places import places_in_order
+from dovetail.engine.buffer.places import places_between, places_in_order
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.deliver.fresh import Fresh
 
@@ -23,6 +23,16 @@ def test_times_are_put_in_order_ties_as_they_were(times: list[int]) -> None:
     order = places_in_order(np.array(times, np.int64))
     wanted = sorted(range(len(times)), key=lambda place: times[place])
     assert wanted == list(range(len(times))) if order is None else order.tolist() == wanted
+
+
+@given(st.integers(0, 40), st.integers(1, 4000), st.integers(0, 2**32 - 1))
+def test_times_that_lie_close_together_with_few_far_away(bits: int, count: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    times = np.concatenate([random.integers(0, 1 << bits, count), random.integers(0, 100, count)])
+    random.shuffle(times)
+    places, in_order = places_between(times, int(times.min()), int(times.max()))
+    assert places.tolist() == np.argsort(times, kind="stable").tolist()
+    assert in_order.tolist() == sorted(times.tolist())
 
 
 @given(

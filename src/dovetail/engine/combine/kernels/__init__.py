@@ -32,9 +32,10 @@ from dovetail.engine.combine.kernels.codes import (
     spread,
 )
 from dovetail.engine.combine.kernels.notes import turn_notes
+from dovetail.engine.combine.kernels.order import time_order
 from dovetail.engine.combine.kernels.runs import merge_runs, sorted_probe
 from dovetail.engine.combine.kernels.scans import first_at_least, scan_all, scan_band, scan_equal
-from dovetail.engine.combine.kernels.times import bounds_of, extend, inspect_times, running_largest, time_order
+from dovetail.engine.combine.kernels.times import bounds_of, extend, inspect_times, running_largest
 from dovetail.engine.combine.kernels.vectors import pair_products
 
 __all__ = [

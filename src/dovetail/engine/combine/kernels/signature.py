@@ -2,7 +2,7 @@
 
 import numpy as np
 
-I8, F8 = "int64[::1]", "float64[::1]"
+I8, U8, F8 = "int64[::1]", "uint64[::1]", "float64[::1]"
 READ = "Array(int64, 1, 'C', readonly=True)"  # Arrow's memory may be read, not written
 WHERE = "UniTuple(int64, 3)"
 MIX = np.uint64(0x9E3779B97F4A7C15)
