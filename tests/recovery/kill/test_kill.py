@@ -12,14 +12,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from dovetail.testing import Push, assert_same_rows, oracle
+from dovetail.testing import Push, assert_same_rows, oracle, ordered
 from tests.spark.feeding import random_batches
 from tests.spark.queries import SCHEMA, build, random_rows
 
@@ -72,16 +71,17 @@ class Job:
         query = build("A.k = B.k", {name: SCHEMA.empty_table() for name in "AB"}, **self.options)
         expected = _early(oracle(query.model, self.batches).rows)
         assert expected.num_rows
-        assert_same_rows(_early(self._committed(query.schema)), expected)
+        found = _early(self._committed(query.schema))
+        assert_same_rows(found, expected)
+        assert "order" not in self.options or ordered(found)
 
     def _committed(self, schema: pa.Schema) -> pa.Table:
-        """Only files that the sink's log has committed count, as any reader of the folder sees them."""
-        files: dict[str, Any] = {}
-        for entry in sorted((self.path / "out" / "_spark_metadata").glob("[0-9]*"), key=_number):
-            if entry.suffix == ".compact":
-                files.clear()
-            for line in entry.read_text().splitlines()[1:]:
-                files[json.loads(line)["path"].removeprefix("file://")] = None
+        """Only files that the sink's log has committed count: batch by batch, in a batch partition by partition."""
+        files: list[Path] = []
+        for batch in sorted((self.path / "out" / "_spark_metadata").glob("[0-9]*"), key=_number):
+            assert not batch.suffix, "so few batches that Spark does not compact its log"
+            lines = [json.loads(line) for line in batch.read_text().splitlines()[1:]]
+            files += sorted((Path(line["path"].removeprefix("file://")) for line in lines), key=_partition)
         tables = [pq.read_table(file) for file in files]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
@@ -93,6 +93,10 @@ def _early(rows: pa.Table) -> pa.Table:
 
 def _number(path: Path) -> int:
     return int(path.name.split(".")[0])
+
+
+def _partition(path: Path) -> int:
+    return int(path.name.split("-")[1])
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
@@ -108,6 +112,8 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
         ("join:5", {"order": "hold"}),
         ("save:5", {"how": "full"}),
         ("saved:8", {"order": "sync", "how": "left"}),
+        ("recall:7", {"order": "adaptive"}),
+        ("saved:3", {"how": "semi", "order": "hold"}),
     ],
 )
 def test_the_driver_killed_at_a_point_of_the_operators_work(

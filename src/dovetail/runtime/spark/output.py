@@ -7,7 +7,7 @@
 Spark takes pandas frames from the operator; columns that pandas only wraps around Arrow pass through it uncopied.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -42,11 +42,13 @@ class Output(Protocol):
 
 
 def output_of(rows: pa.Schema, ordered: bool) -> Output:
-    """The cheapest way for rows of this schema."""
-    schema = spark_schema(rows)
-    if ordered or any(pa.types.is_nested(field.type) for field in arrow_schema(schema)):
-        return Blobs(arrow_schema(schema), ordered)
-    return Columns(arrow_schema(schema))
+    """The cheapest way for rows of this schema; columns that it says are never NULL are not asked whether they are."""
+    carried = arrow_schema(spark_schema(rows))
+    sure = [not field.nullable and pa.types.is_primitive(to.type) for field, to in zip(rows, carried, strict=True)]
+    schema = pa.schema([to.with_nullable(not never) for to, never in zip(carried, sure, strict=True)])
+    if ordered or any(pa.types.is_nested(field.type) for field in schema):
+        return Blobs(schema, ordered)
+    return Columns(schema)
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,7 @@ class Columns:
 
     @property
     def given(self) -> spark.StructType:
-        fields = spark_schema(self.schema).fields
-        own = [spark.StructField(f"c{at}", field.dataType) for at, field in enumerate(fields)]
+        own = [spark.StructField(f"c{at}", field.dataType, field.nullable) for at, field in _fields(self.schema)]
         return spark.StructType([spark.StructField(REPORT, spark.StringType()), *own])
 
     def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
@@ -66,7 +67,7 @@ class Columns:
         return self._frame(pa.nulls(whole.num_rows, pa.string()), whole.columns)
 
     def report(self, text: str) -> pd.DataFrame:
-        return self._frame(pa.array([text]), [pa.nulls(1, field.type) for field in self.schema])
+        return self._frame(pa.array([text]), [_nothing(field) for field in self.schema])
 
     def _frame(self, report: pa.Array, columns: Sequence[pa.Array]) -> pd.DataFrame:
         named = {REPORT: report, **{f"c{at}": column for at, column in enumerate(columns)}}
@@ -101,4 +102,18 @@ class Blobs:
             return unpacker(batches)
 
         blobs = joined.select("blob").where("blob IS NOT NULL")
-        return (blobs.repartition(1) if self.ordered else blobs).mapInArrow(unpack, spark_schema(self.schema))
+        rows = spark.StructType([field for _, field in _fields(self.schema)])
+        return (blobs.repartition(1) if self.ordered else blobs).mapInArrow(unpack, rows)
+
+
+def _fields(schema: pa.Schema) -> Iterator[tuple[int, spark.StructField]]:
+    """Spark's fields with their places."""
+    for at, (field, to) in enumerate(zip(schema, spark_schema(schema).fields, strict=True)):
+        yield at, spark.StructField(to.name, to.dataType, field.nullable)
+
+
+def _nothing(field: pa.Field) -> pa.Array:
+    """One value that nobody reads; a zero where NULL is ruled out."""
+    if field.nullable:
+        return pa.nulls(1, field.type)
+    return pa.Array.from_buffers(field.type, 1, [None, pa.py_buffer(bytes(field.type.bit_width))])

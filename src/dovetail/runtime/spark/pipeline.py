@@ -22,6 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.errors import PlanError
+from dovetail.model.never_null import noted_schema
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
@@ -55,7 +56,7 @@ def _chain(top: Operator, session: SparkSession, relays_us: int | None = None) -
     below = {name: _chain(operator, session, delays[name]) for name, operator in top.below.items()}
     streams = tuple(replace(s, data=below[s.name]) if s.name in below else s for s in top.query.streams)
     plan = plan_query(replace(top.query, streams=streams))
-    return _pipeline(plan, session, _output(plan.query), relays_us=relays_us)
+    return _pipeline(plan, session, _output(plan.query, relays_us is not None), relays_us=relays_us)
 
 
 def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
@@ -178,8 +179,9 @@ def _without_data(member: Member) -> Member:
     return replace(member, query=replace(member.query, streams=streams))
 
 
-def _output(query: JoinQuery) -> Output:
-    return output_of(query.schema, query.order != "none")
+def _output(query: JoinQuery, relays: bool = False) -> Output:
+    """Its rows may say nothing but how far it has come if it ``relays`` that to an operator above."""
+    return output_of(query.schema if relays else noted_schema(query), query.order != "none")
 
 
 def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Job, output: Output) -> DataFrame:

@@ -1,7 +1,8 @@
 """A Spark session fit for joins: made here, or checked if it was made elsewhere.
 
 Every setting has a reason: workers must run this very interpreter, the stateful operator needs the
-RocksDB state store (with changelog checkpoints a batch uploads what changed), and packers want large batches.
+RocksDB state store (with changelog checkpoints a batch uploads what changed), packers want batches of
+many rows, and batches of more bytes than a cache holds are slow to hand over.
 """
 
 import os
@@ -48,6 +49,7 @@ def _settings(cores: int) -> dict[str, str]:
         PROVIDER: ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(4 << 20),
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dovetail.runtime.spark.blob import from_blob
+
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -31,5 +34,8 @@ class Unpacker:
                     yield batch.cast(self.schema)
 
     def _sorted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        everything = pa.Table.from_batches(list(batches), self.schema)
-        yield from everything.sort_by("result_time").to_batches(max_chunksize=1 << 16)
+        """A piece at a time, so that Spark reads one while the next is gathered."""
+        everything = pa.Table.from_batches(list(batches), self.schema).combine_chunks()
+        places = pc.sort_indices(everything["result_time"])
+        for start in range(0, len(places), _PIECE):
+            yield from everything.take(places.slice(start, _PIECE)).to_batches()
