@@ -1,18 +1,20 @@
 """After the operator: blobs become rows of the result again.
 
-In an ordered query all blobs of a batch come to one unpacker, which sorts them. That is enough for the
-whole output: what a batch releases is never older than what earlier batches released.
+In an ordered query all blobs of a batch come to one unpacker, which merges them: each is in order, as its bucket
+released it. That is enough for the whole output: what a batch releases is never older than what earlier ones did.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.runtime.spark.blob import from_blob
 
-_PIECE = 1 << 16
+_PIECE, _STEP = 1 << 16, 1 << 12
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Unpacker:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Unpack one partition of the operator's output."""
         rows = (rows for batch in batches for rows in self._unpacked(batch.column("blob")))
-        return self._sorted(rows) if self.ordered else rows
+        return merged(list(rows)) if self.ordered else rows
 
     def _unpacked(self, blobs: pa.Array) -> Iterator[pa.RecordBatch]:
         for blob in blobs:
@@ -33,9 +35,28 @@ class Unpacker:
                 for batch in from_blob(blob.as_buffer(), self.schema.names):
                     yield batch.cast(self.schema)
 
-    def _sorted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """A piece at a time, so that Spark reads one while the next is gathered."""
-        everything = pa.Table.from_batches(list(batches), self.schema).combine_chunks()
-        places = pc.sort_indices(everything["result_time"])
-        for start in range(0, len(places), _PIECE):
-            yield from everything.take(places.slice(start, _PIECE)).to_batches()
+
+def merged(batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows of batches, each of which is in order of its first column, in order, piece by piece.
+
+    A piece is what lies between two times: Spark reads one while the next is gathered, and it fits into a cache.
+    """
+    times = [batch.column(0).cast(pa.int64()).to_numpy() for batch in batches]
+    starts = [0] * len(batches)
+    for until in _cuts(times):
+        stops = [int(np.searchsorted(of, until, side="right")) for of in times]
+        ranges = zip(batches, starts, stops, strict=True)
+        parts = [batch.slice(start, stop - start) for batch, start, stop in ranges if stop > start]
+        starts = stops
+        if len(parts) > 1:
+            together = pa.concat_batches(parts)
+            yield together.take(pc.sort_indices(together.column(0)))
+        else:
+            yield from parts
+
+
+def _cuts(times: Sequence[npt.NDArray[np.int64]]) -> list[int]:
+    """Times about every ``_PIECE`` rows; the last is that of the last row."""
+    samples = np.sort(np.concatenate([np.empty(0, np.int64), *(of[::-_STEP] for of in times)]))
+    some = _PIECE // _STEP
+    return [int(time) for time in np.unique([*samples[some::some], *samples[-1:]])]
