@@ -100,9 +100,9 @@ class Cluster:
         if fails:
             self.store.values = committed
             return
-        blobs = [blob for blob in output["blob"] if blob is not None]
+        blobs = output["blob"].dropna()
         self.results += [batch for blob in blobs for batch in from_blob(blob, self.query.schema.names)]
-        (report,) = [json.loads(text) for text in output["report"] if text is not None]
+        (report,) = [json.loads(text) for text in output["report"].dropna()]
         self.recalled.append(report["recalled"])
 
     def rows(self) -> pa.Table:

@@ -7,7 +7,7 @@
 Spark takes pandas frames from the operator; columns that pandas only wraps around Arrow pass through it uncopied.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as spark
 
-from dovetail.runtime.spark.blob import to_blob
+from dovetail.runtime.spark.blob import blob_array
 from dovetail.runtime.spark.types import arrow_schema, spark_schema
 from dovetail.runtime.spark.unpack import Unpacker
 
@@ -70,8 +70,7 @@ class Columns:
         return self._frame(pa.array([text]), [_nothing(field) for field in self.schema])
 
     def _frame(self, report: pa.Array, columns: Sequence[pa.Array]) -> pd.DataFrame:
-        named = {REPORT: report, **{f"c{at}": column for at, column in enumerate(columns)}}
-        return pd.DataFrame({name: pd.arrays.ArrowExtensionArray(column) for name, column in named.items()}, copy=False)
+        return _frame({REPORT: report, **{f"c{at}": column for at, column in enumerate(columns)}})
 
     def results(self, joined: DataFrame) -> DataFrame:
         names = enumerate(self.schema.names)
@@ -90,10 +89,10 @@ class Blobs:
         return spark.StructType().add("blob", "binary").add(REPORT, "string")
 
     def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
-        return pd.DataFrame({"blob": [to_blob(piece)], REPORT: [None]})
+        return _frame({"blob": blob_array(piece), REPORT: pa.nulls(1, pa.string())})
 
     def report(self, text: str) -> pd.DataFrame:
-        return pd.DataFrame({"blob": [None], REPORT: [text]})
+        return _frame({"blob": pa.nulls(1, pa.binary()), REPORT: pa.array([text])})
 
     def results(self, joined: DataFrame) -> DataFrame:
         unpacker = Unpacker(self.schema, self.ordered)
@@ -104,6 +103,11 @@ class Blobs:
         blobs = joined.select("blob").where("blob IS NOT NULL")
         rows = spark.StructType([field for _, field in _fields(self.schema)])
         return (blobs.repartition(1) if self.ordered else blobs).mapInArrow(unpack, rows)
+
+
+def _frame(columns: Mapping[str, pa.Array]) -> pd.DataFrame:
+    """A pandas frame around Arrow arrays."""
+    return pd.DataFrame({name: pd.arrays.ArrowExtensionArray(column) for name, column in columns.items()}, copy=False)
 
 
 def _fields(schema: pa.Schema) -> Iterator[tuple[int, spark.StructField]]:

@@ -99,7 +99,7 @@ class Packer:
     def _named(self, columns: Mapping[str, pa.Array]) -> dict[tuple[str, str], pa.Array]:
         return {(self.stream.name, name): array for name, array in columns.items()}
 
-    def _blobs(self, columns: Mapping[str, pa.Array], position: int) -> list[bytes | None]:
+    def _blobs(self, columns: Mapping[str, pa.Array], position: int) -> list[memoryview | None]:
         length = len(columns[self.stream.time])
         batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         if self.grid.cells == 1:
@@ -111,7 +111,12 @@ class Packer:
         return [to_blob([batch.slice(start, stop - start)]) if stop > start else None for start, stop in cuts]
 
     def _packed(
-        self, partition: int, sequence: int, newest: int | None, totals: Mapping[str, int], blobs: list[bytes | None]
+        self,
+        partition: int,
+        sequence: int,
+        newest: int | None,
+        totals: Mapping[str, int],
+        blobs: list[memoryview | None],
     ) -> pa.RecordBatch:
         cells = len(blobs)
         alike = {"stream": self.position, "partition": partition, "sequence": sequence, "newest": newest}
