@@ -7,7 +7,7 @@ from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import Measured, measure, refusal
+from benchmarks.spark_runs import Measured, measure_in_turns, refusal
 from benchmarks.workloads import Workload, band
 
 BUCKETS = (1, 2, 4)
@@ -19,25 +19,22 @@ def run(settings: Settings) -> Report:
     expected = OfflineJoin(workload).sum()
     with inputs(workload, settings.choose(200_000, 20_000)) as folder:
         refused = refusal(Pipeline("native", rocksdb=False), workload, folder)
-        runs = {count: measure(_pipeline(count), workload, folder) for count in BUCKETS}
+        pipelines = {str(count): Pipeline("dovetail", options={"partitions": count}) for count in BUCKETS}
+        runs = measure_in_turns(pipelines, workload, folder, settings.choose(3, 0))
     fields = _fields(workload, runs)
     fields |= {"results": expected.rows, "results_equal": all(found.sum == expected for found in runs.values())}
     fields["spark_native"] = refused
     speeds = {count: found.rows_per_s for count, found in runs.items()}
-    lines: list[tuple[object, ...]] = [(count, speed, speed / speeds[1]) for count, speed in speeds.items()]
+    lines: list[tuple[object, ...]] = [(count, speed, speed / speeds["1"]) for count, speed in speeds.items()]
     lines.append(("Spark's own join", refused, None))
     return Report("A band join on Spark", ("buckets", "rows/s, steady state", "times one bucket"), lines, fields)
 
 
-def _pipeline(buckets: int) -> Pipeline:
-    return Pipeline("dovetail", options={"partitions": buckets})
-
-
-def _fields(workload: Workload, runs: dict[int, Measured]) -> dict[str, Any]:
-    speeds = {str(count): found.rows_per_s for count, found in runs.items()}
+def _fields(workload: Workload, runs: dict[str, Measured]) -> dict[str, Any]:
+    speeds = {count: found.rows_per_s for count, found in runs.items()}
     return {
         "rows": workload.rows,
-        "sums": {str(count): [found.sum.rows, found.sum.total] for count, found in runs.items()},
+        "sums": {count: [found.sum.rows, found.sum.total] for count, found in runs.items()},
         "dovetail_rows_per_s": {count: round(speed) for count, speed in speeds.items()},
         "vs_one_bucket": {count: round(speed / speeds["1"], 3) for count, speed in speeds.items()},
     }
