@@ -1,7 +1,8 @@
 """After the operator: blobs become rows of the result again.
 
-In an ordered query all blobs of a batch come to one unpacker, which merges them: each is in order, as its bucket
-released it. That is enough for the whole output: what a batch releases is never older than what earlier ones did.
+In an ordered query all blobs of a batch come to one unpacker, which merges them: each is in order as its bucket
+released it, or nearly (several queries may share it). That is enough for the whole output: what a batch releases is
+never older than what earlier ones did.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.runtime.spark.blob import from_blob
+
+Times = npt.NDArray[np.int64]
 
 _PIECE, _STEP = 1 << 16, 1 << 12
 
@@ -37,11 +40,12 @@ class Unpacker:
 
 
 def merged(batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of batches, each of which is in order of its first column, in order, piece by piece.
+    """The rows of batches in order of time, piece by piece; most batches are in order already.
 
     A piece is what lies between two times: Spark reads one while the next is gathered, and it fits into a cache.
     """
-    times = [batch.column(0).cast(pa.int64()).to_numpy() for batch in batches]
+    batches = [batch if _in_order(_times(batch)) else _sorted(batch) for batch in batches]
+    times = [_times(batch) for batch in batches]
     starts = [0] * len(batches)
     for until in _cuts(times):
         stops = [int(np.searchsorted(of, until, side="right")) for of in times]
@@ -49,13 +53,25 @@ def merged(batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         parts = [batch.slice(start, stop - start) for batch, start, stop in ranges if stop > start]
         starts = stops
         if len(parts) > 1:
-            together = pa.concat_batches(parts)
-            yield together.take(pc.sort_indices(together.column(0)))
+            yield _sorted(pa.concat_batches(parts))
         else:
             yield from parts
 
 
-def _cuts(times: Sequence[npt.NDArray[np.int64]]) -> list[int]:
+def _times(batch: pa.RecordBatch) -> Times:
+    times: Times = batch.column("result_time").cast(pa.int64()).to_numpy()
+    return times
+
+
+def _in_order(times: Times) -> bool:
+    return not (times[1:] < times[:-1]).any()
+
+
+def _sorted(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch.take(pc.sort_indices(batch.column("result_time")))
+
+
+def _cuts(times: Sequence[Times]) -> list[int]:
     """Times about every ``_PIECE`` rows; the last is that of the last row."""
     samples = np.sort(np.concatenate([np.empty(0, np.int64), *(of[::-_STEP] for of in times)]))
     some = _PIECE // _STEP
