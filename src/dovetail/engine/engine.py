@@ -237,10 +237,10 @@ class Engine(Persistent):
                 blocks |= {name: self.shedding.marked(name, blocks[name]) for name in self._rows.keys() & blocks.keys()}
             for name in self._rows.keys() & blocks.keys():
                 self._store_ahead(name, blocks[name])
-            firsts = {name: int(block.times[0]) for name, block in blocks.items()}
-            if self.plan.query.how != "inner" or (self._hold and min(self._reach({}).values()) <= min(firsts.values())):
-                # unmatched rows leave before these are joined, held ones too unless some would have to wait for them
-                yield from self._settle(firsts)
+            if self.plan.query.how != "inner" or (
+                self._hold and min(self._reach({}).values()) <= min(block.times[0] for block in blocks.values())
+            ):  # unmatched rows leave before these are joined, held ones too unless some would have to wait for them
+                yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
             for name, block, pending in interleave(blocks, self._block_rows):
                 yield from self._join(name, block)
                 if self._memory is not None:

@@ -16,7 +16,7 @@ from dovetail.model.predicate import Band, Equality, Predicate, Similarity
 from dovetail.model.query import Algorithm, JoinQuery
 from dovetail.model.statistics import Tie
 
-LARGEST_BLOCK = 1 << 17  # so many tuples are joined at a time at most
+LARGEST_BLOCK = 1 << 17  # of a stream, about so many tuples are joined at a time at most
 
 
 @dataclass(frozen=True)

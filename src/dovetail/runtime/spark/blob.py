@@ -29,7 +29,7 @@ def _by_position(schema: pa.Schema) -> pa.Schema:
     return pa.schema([pa.field(f"c{at}", field.type) for at, field in enumerate(schema)])
 
 
-def from_blob(blob: "bytes | memoryview | pa.Buffer", names: Sequence[str]) -> list[pa.RecordBatch]:
+def from_blob(blob: "bytes | pa.Buffer", names: Sequence[str]) -> list[pa.RecordBatch]:
     """The batches of a blob under these names, without copying their values."""
     with pa.ipc.open_stream(blob) as reader:
         return [pa.RecordBatch.from_arrays(batch.columns, names=list(names)) for batch in reader]

@@ -7,7 +7,7 @@
 Spark takes pandas frames from the operator; columns that pandas only wraps around Arrow pass through it uncopied.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -59,7 +59,8 @@ class Columns:
 
     @property
     def given(self) -> spark.StructType:
-        own = [spark.StructField(f"c{at}", field.dataType, field.nullable) for at, field in _fields(self.schema)]
+        fields = enumerate(_fields(self.schema))
+        own = [spark.StructField(f"c{at}", field.dataType, field.nullable) for at, field in fields]
         return spark.StructType([spark.StructField(REPORT, spark.StringType()), *own])
 
     def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
@@ -70,7 +71,7 @@ class Columns:
         return self._frame(pa.array([text]), [_nothing(field) for field in self.schema])
 
     def _frame(self, report: pa.Array, columns: Sequence[pa.Array]) -> pd.DataFrame:
-        return _frame({REPORT: report, **{f"c{at}": column for at, column in enumerate(columns)}})
+        return _around({REPORT: report, **{f"c{at}": column for at, column in enumerate(columns)}})
 
     def results(self, joined: DataFrame) -> DataFrame:
         names = enumerate(self.schema.names)
@@ -89,10 +90,10 @@ class Blobs:
         return spark.StructType().add("blob", "binary").add(REPORT, "string")
 
     def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
-        return _frame({"blob": blob_array(piece), REPORT: pa.nulls(1, pa.string())})
+        return _around({"blob": blob_array(piece), REPORT: pa.nulls(1, pa.string())})
 
     def report(self, text: str) -> pd.DataFrame:
-        return _frame({"blob": pa.nulls(1, pa.binary()), REPORT: pa.array([text])})
+        return _around({"blob": pa.nulls(1, pa.binary()), REPORT: pa.array([text])})
 
     def results(self, joined: DataFrame) -> DataFrame:
         unpacker = Unpacker(self.schema, self.ordered)
@@ -101,19 +102,19 @@ class Blobs:
             return unpacker(batches)
 
         blobs = joined.select("blob").where("blob IS NOT NULL")
-        rows = spark.StructType([field for _, field in _fields(self.schema)])
+        rows = spark.StructType(_fields(self.schema))
         return (blobs.repartition(1) if self.ordered else blobs).mapInArrow(unpack, rows)
 
 
-def _frame(columns: Mapping[str, pa.Array]) -> pd.DataFrame:
+def _around(columns: Mapping[str, pa.Array]) -> pd.DataFrame:
     """A pandas frame around Arrow arrays."""
     return pd.DataFrame({name: pd.arrays.ArrowExtensionArray(column) for name, column in columns.items()}, copy=False)
 
 
-def _fields(schema: pa.Schema) -> Iterator[tuple[int, spark.StructField]]:
-    """Spark's fields with their places."""
-    for at, (field, to) in enumerate(zip(schema, spark_schema(schema).fields, strict=True)):
-        yield at, spark.StructField(to.name, to.dataType, field.nullable)
+def _fields(schema: pa.Schema) -> list[spark.StructField]:
+    """Spark's fields, those that are never NULL as such."""
+    both = zip(schema, spark_schema(schema).fields, strict=True)
+    return [spark.StructField(to.name, to.dataType, field.nullable) for field, to in both]
 
 
 def _nothing(field: pa.Field) -> pa.Array:
