@@ -15,9 +15,9 @@ BUCKETS = (1, 2, 4)
 
 def run(settings: Settings) -> Report:
     """The same files for every number of buckets."""
-    workload = band(settings.size(1_000_000, 40_000), "UTC")
+    workload = band(settings.size(3_000_000, 40_000), "UTC")
     expected = OfflineJoin(workload).sum()
-    with inputs(workload, settings.choose(200_000, 20_000)) as folder:
+    with inputs(workload, settings.choose(1_000_000, 20_000)) as folder:
         refused = refusal(Pipeline("native", rocksdb=False), workload, folder)
         pipelines = {str(count): Pipeline("dovetail", options={"partitions": count}) for count in BUCKETS}
         runs = measure_in_turns(pipelines, workload, folder, settings.choose(3, 0))

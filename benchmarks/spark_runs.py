@@ -5,7 +5,7 @@ pipeline has run for ``WARM_S`` seconds; a faster one runs again in the same ses
 what runs for long. Results are counted and summed in the first run; what runs again is the pipeline without that
 account, which takes Spark a good part of the time that it takes to carry a row.
 
-Pipelines that differ little are run in one session in turns instead, and of each the fastest round counts.
+Pipelines that differ little are run in one session in turns instead, and of each batch the fastest round counts.
 """
 
 import sys
@@ -45,6 +45,11 @@ class Measured:
     batches: list[Batch]
     sum: Sum
 
+    def at_best(self, again: "Measured") -> "Measured":
+        """Each batch as fast as it was in either run; batches without rows, that only one has, count in none."""
+        pairs = zip(self.batches, again.batches, strict=False)
+        return replace(self, batches=[min(pair, key=lambda batch: batch.seconds) for pair in pairs])
+
     @property
     def steady(self) -> list[Batch]:
         """The second half of the full batches: neither a rest at the end nor a batch that only evicts."""
@@ -77,7 +82,7 @@ def measure_in_turns(
 ) -> dict[str, Measured]:
     """Pipelines with the same settings, run in one session in turns, so that a slow moment meets none of them alone.
 
-    Of each the fastest of so many rounds; a round before them warms up and is the one that is observed.
+    Of each batch the fastest of so many rounds; a round before them warms up and is the one that is observed.
     """
     print(f"{workload.name}: {', '.join(map(str, pipelines.values()))}, in turns ...", file=sys.stderr, flush=True)
     return alone(_take_turns, dict(pipelines), workload.bare(), folder, rounds)
@@ -91,8 +96,7 @@ def _take_turns(
         for _ in range(rounds):
             for name, pipeline in pipelines.items():
                 again = _once(session, replace(pipeline, observed=False), workload, folder)
-                if again.rows_per_s > fastest[name].rows_per_s:
-                    fastest[name] = replace(again, sum=fastest[name].sum)
+                fastest[name] = fastest[name].at_best(again)
     return fastest
 
 

@@ -33,6 +33,14 @@ def test_steady_state_is_the_second_half_of_the_full_batches() -> None:
     assert Measured(batches, Sum()).rows_per_s == pytest.approx(200 / 4.0)
 
 
+def test_of_two_runs_each_batch_counts_as_the_faster() -> None:
+    runs = [[3.0, 2.0, 4.0], [4.0, 1.0, 3.0, 0.1]]
+    one, other = (Measured([Batch(100, spent, 0.0, {}) for spent in seconds], Sum(len(seconds), 0)) for seconds in runs)
+    best = one.at_best(other)
+    assert [batch.seconds for batch in best.batches] == [3.0, 1.0, 3.0]
+    assert best.sum == one.sum
+
+
 def test_a_third_of_the_left_rows_have_no_partner() -> None:
     keys = {name: set(table["k"].to_pylist()) for name, table in left(3_000).tables.items()}
     assert not {key for key in keys["A"] if key >= 100_000} & keys["B"]
