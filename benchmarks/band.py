@@ -7,7 +7,8 @@ from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.peer_spark import Pipeline
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import Measured, measure_in_turns, refusal
+from benchmarks.spark_runs import Measured, refusal
+from benchmarks.turns import measure_in_turns
 from benchmarks.workloads import Workload, band
 
 BUCKETS = (1, 2, 4)

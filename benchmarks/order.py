@@ -12,7 +12,7 @@ from benchmarks.peer_spark import Pipeline
 from benchmarks.pushing import Blocks, blocks_of, checked, in_order, part_seconds
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from benchmarks.spark_runs import measure_in_turns
+from benchmarks.turns import measure_in_turns
 from benchmarks.workloads import Workload, equi
 
 ORDERS = ("none", "sync", "hold", "adaptive")
@@ -55,7 +55,7 @@ def _on_spark(settings: Settings) -> tuple[dict[str, float], bool]:
     workload = equi(settings.size(5_000_000, 60_000), zone="UTC", lag_us=LAG_US)
     with inputs(workload, settings.choose(1_000_000, 40_000), closing=True) as folder:
         pipelines = {order: Pipeline("dovetail", options={"order": order}) for order in ORDERS}
-        runs = measure_in_turns(pipelines, workload, folder, settings.choose(4, 0))
+        runs = measure_in_turns(pipelines, workload, folder, settings.choose(5, 0))
     expected = OfflineJoin(workload).sum()
     equal = all(found.sum == expected for found in runs.values())
     return {order: round(found.rows_per_s) for order, found in runs.items()}, equal

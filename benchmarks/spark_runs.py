@@ -4,14 +4,12 @@ Speed is that of the steady state: the second half of the full batches, by Spark
 pipeline has run for ``WARM_S`` seconds; a faster one runs again in the same session until then, because Java compiles
 what runs for long. Results are counted and summed in the first run; what runs again is the pipeline without that
 account, which takes Spark a good part of the time that it takes to carry a row.
-
-Pipelines that differ little are run in one session in turns instead, and of each batch the fastest round counts.
 """
 
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -77,29 +75,6 @@ def measure(
     return alone(_run, pipeline, workload.bare(), folder, warm_s, observed)
 
 
-def measure_in_turns(
-    pipelines: Mapping[str, Pipeline], workload: Workload, folder: Path, rounds: int
-) -> dict[str, Measured]:
-    """Pipelines with the same settings, run in one session in turns, so that a slow moment meets none of them alone.
-
-    Of each batch the fastest of so many rounds; a round before them warms up and is the one that is observed.
-    """
-    print(f"{workload.name}: {', '.join(map(str, pipelines.values()))}, in turns ...", file=sys.stderr, flush=True)
-    return alone(_take_turns, dict(pipelines), workload.bare(), folder, rounds)
-
-
-def _take_turns(
-    pipelines: Mapping[str, Pipeline], workload: Workload, folder: Path, rounds: int
-) -> dict[str, Measured]:
-    with session_for(next(iter(pipelines.values()))) as session:
-        fastest = {name: _once(session, pipeline, workload, folder) for name, pipeline in pipelines.items()}
-        for _ in range(rounds):
-            for name, pipeline in pipelines.items():
-                again = _once(session, replace(pipeline, observed=False), workload, folder)
-                fastest[name] = fastest[name].at_best(again)
-    return fastest
-
-
 def _run(pipeline: Pipeline, workload: Workload, folder: Path, warm_s: float = 0, observed: bool = False) -> Measured:
     with session_for(pipeline) as session:
         began = time.monotonic()
@@ -119,11 +94,11 @@ def _once(session: Any, pipeline: Pipeline, workload: Workload, folder: Path) ->
 
 
 @contextmanager
-def session_for(pipeline: Pipeline) -> Iterator[Any]:
-    """A session with the pipeline's settings that remembers every batch."""
+def session_for(pipeline: Pipeline, **more: str) -> Iterator[Any]:
+    """A session with the pipeline's settings, and ``more``, that remembers every batch."""
     from dovetail.runtime.spark.session import spark_session
 
-    settings = {**pipeline.settings, "spark.sql.streaming.numRecentProgressUpdates": "10000"}
+    settings = {**pipeline.settings, "spark.sql.streaming.numRecentProgressUpdates": "10000", **more}
     session = spark_session(CORES, name="benchmark", settings=settings)
     yield session
     session.stop()
