@@ -30,11 +30,11 @@ def run(settings: Settings) -> Report:
     equal = all(checked(query, blocks, workload.checked) == expected for query, blocks in pairs)
     ordered = all(in_order(workload.query(order=order), cut[BLOCKS[0]]) for order in ORDERS[1:])
     speeds = {str(size): _speeds(workload, blocks, settings.choose(15, 1)) for size, blocks in cut.items()}
-    speeds["Spark"], spark_equal = _on_spark(settings)
+    speeds["Spark"], two_buckets, spark_equal = _on_spark(settings)
     fields: dict[str, Any] = {"rows": workload.rows, "results": expected.rows, "results_ordered": ordered}
     fields |= {"results_equal": equal and ordered and spark_equal, "rows_per_s": speeds}
     ratios = {where: {o: round(found[o] / found["none"], 3) for o in ORDERS[1:]} for where, found in speeds.items()}
-    fields["vs_none"] = ratios
+    fields |= {"vs_none": ratios, "hold_in_two_buckets": two_buckets}
     lines = [(where, *found.values(), *ratios[where].values()) for where, found in speeds.items()]
     header = ("rows per push", *(f"{order}, rows/s" for order in ORDERS), *(f"{order} / none" for order in ORDERS[1:]))
     return Report("Order: speed with it as a share of speed without it", header, lines, fields)
@@ -50,12 +50,17 @@ def _speeds(workload: Workload, blocks: Blocks, repeats: int) -> dict[str, float
     return {order: round(workload.rows / took) for order, took in best.items()}
 
 
-def _on_spark(settings: Settings) -> tuple[dict[str, float], bool]:
-    """The same on Spark; rows at the end make everything before them come out."""
+def _on_spark(settings: Settings) -> tuple[dict[str, float], float, bool]:
+    """The same on Spark; rows at the end make everything before them come out.
+
+    Beside it the share of ``hold`` in two buckets, whose rows are merged.
+    """
     workload = equi(settings.size(5_000_000, 60_000), zone="UTC", lag_us=LAG_US)
     with inputs(workload, settings.choose(1_000_000, 40_000), closing=True) as folder:
         pipelines = {order: Pipeline("dovetail", options={"order": order}) for order in ORDERS}
-        runs = measure_in_turns(pipelines, workload, folder, settings.choose(5, 0))
+        pipelines["two"] = Pipeline("dovetail", options={"order": "hold", "partitions": 2})
+        runs = measure_in_turns(pipelines, workload, folder, settings.choose(3, 0))
     expected = OfflineJoin(workload).sum()
     equal = all(found.sum == expected for found in runs.values())
-    return {order: round(found.rows_per_s) for order, found in runs.items()}, equal
+    two_buckets = round(runs["two"].rows_per_s / runs["none"].rows_per_s, 3)
+    return {order: round(runs[order].rows_per_s) for order in ORDERS}, two_buckets, equal

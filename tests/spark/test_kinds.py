@@ -71,12 +71,15 @@ def test_only_a_query_that_diverts_hands_rows_over(spark: Any) -> None:
         query.late(spark)
 
 
-def test_an_ordered_stream_never_goes_back_across_buckets_and_batches(spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_an_ordered_stream_never_goes_back_across_buckets_and_batches(
+    spark: Any, tmp_path: Path, partitions: int
+) -> None:
     folder = Folder(spark, tmp_path, "AB")
     far = Push({name: random_rows(seed, 5, 600, 1, first_row=9000) for seed, name in enumerate("AB")})
     batches = [*random_batches("AB", seed=12, batches=3), far]
     folder.feed(batches)
-    query = build("A.k = B.k AND A.g = B.g", folder.frames(), partitions=4, order="hold")
+    query = build("A.k = B.k AND A.g = B.g", folder.frames(), partitions=partitions, order="hold")
     released: list[pa.Table] = []
     writer = query.spark().writeStream.foreachBatch(lambda frame, _: released.append(frame.toArrow()))
     started = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()

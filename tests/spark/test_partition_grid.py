@@ -5,6 +5,7 @@ import pytest
 
 import dovetail as dv
 from dovetail.model.query import JoinQuery
+from dovetail.plan.buckets import buckets_of
 from dovetail.plan.partition_grid import Grid, KeyAxis, RangeAxis, StreamAxis, partition_grid
 from tests.spark.queries import bare
 
@@ -105,3 +106,20 @@ def test_one_bucket_is_one_cell() -> None:
 def test_many_axes_and_buckets_are_planned_quickly() -> None:
     on = "A.k = B.k AND B.g = C.g AND C.n = D.n AND ABS(A.x - D.x) <= 1"
     assert grid_of(on, "ABCD", 200).cells <= 200
+
+
+@pytest.mark.parametrize(
+    ("on", "options", "buckets"),
+    [
+        ("A.k = B.k", {}, [1, 2, 5]),
+        ("A.k = B.k", {"order": "hold"}, [1, 1, 5]),
+        ("A.k = B.k", {"order": "hold", "partitions": 2}, [2, 2, 2]),
+        ("ABS(A.x - B.x) <= 0.5", {"order": "sync"}, [1, 2, 5]),
+        ("A.k = B.k AND (A.n + B.n) % 7 = 0", {"order": "sync"}, [1, 2, 5]),
+    ],
+)
+def test_buckets_follow_the_session_unless_one_gives_order_for_less(
+    on: str, options: dict[str, Any], buckets: list[int]
+) -> None:
+    query = bare(on, "AB", **options).model
+    assert [buckets_of(query, partitions) for partitions in (1, 2, 5)] == buckets

@@ -7,6 +7,7 @@ import pytest
 from benchmarks.checksum import Sum, spark_hash, sum_of
 from benchmarks.files import FILES, inputs
 from benchmarks.spark_runs import Batch, Measured
+from benchmarks.turns import as_one, batches_of
 from benchmarks.workloads import equi, left
 
 if TYPE_CHECKING:
@@ -44,3 +45,15 @@ def test_of_two_runs_each_batch_counts_as_the_faster() -> None:
 def test_a_third_of_the_left_rows_have_no_partner() -> None:
     keys = {name: set(table["k"].to_pylist()) for name, table in left(3_000).tables.items()}
     assert not {key for key in keys["A"] if key >= 100_000} & keys["B"]
+
+
+def test_turns_go_through_all_files_batch_by_batch() -> None:
+    with inputs(equi(1_000, "UTC"), 400) as folder:
+        batches = list(batches_of(folder))
+        assert [len(files) for batch in batches for files in batch.values()] == [FILES] * 10
+        assert [file for batch in batches for file in batch["A"]] == sorted((folder / "A").iterdir())
+
+
+def test_what_spark_cut_in_two_counts_as_one_batch() -> None:
+    whole = as_one([Batch(60, 1.0, 5.0, {}), Batch(40, 0.5, 6.0, {})])
+    assert (whole.rows, whole.seconds, whole.ended) == (100, 1.5, 6.0)

@@ -1,8 +1,9 @@
 """How results leave the operator and become rows of a DataFrame.
 
     columns   the result's own columns, beside the report: nothing more to do on the way out
-    blobs     whole batches as single values, unpacked by another step: for ordered queries, whose batches are sorted
-              there, and for types inside of which Spark would touch every value (arrays, maps, structures)
+    blobs     whole batches as single values, unpacked by another step: for ordered queries of several buckets, whose
+              rows are merged there, and for types inside of which Spark would touch every value (arrays, maps,
+              structures)
 
 Spark takes pandas frames from the operator; columns that pandas only wraps around Arrow pass through it uncopied.
 """

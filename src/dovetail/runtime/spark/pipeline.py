@@ -26,6 +26,7 @@ from dovetail.model.never_null import noted_schema
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
+from dovetail.plan.buckets import buckets_of
 from dovetail.plan.partition_grid import Grid, partition_grid
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
@@ -47,7 +48,7 @@ def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     tree = asked_tree(plan.query)
     if tree is not None:
         return _chain(split_query(plan.query, tree), session or _session_of(plan.query))
-    return _pipeline(plan, session, _output(plan.query))
+    return _pipeline(plan, session, noted_schema(plan.query))
 
 
 def _chain(top: Operator, session: SparkSession, relays_us: int | None = None) -> DataFrame:
@@ -56,7 +57,8 @@ def _chain(top: Operator, session: SparkSession, relays_us: int | None = None) -
     below = {name: _chain(operator, session, delays[name]) for name, operator in top.below.items()}
     streams = tuple(replace(s, data=below[s.name]) if s.name in below else s for s in top.query.streams)
     plan = plan_query(replace(top.query, streams=streams))
-    return _pipeline(plan, session, _output(plan.query, relays_us is not None), relays_us=relays_us)
+    relays = relays_us is not None  # then a row may say nothing but how far the operator has come
+    return _pipeline(plan, session, plan.query.schema if relays else noted_schema(plan.query), relays_us=relays_us)
 
 
 def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
@@ -64,22 +66,18 @@ def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     if plan.query.late != "divert":
         raise PlanError(f"late(): this query has late={plan.query.late!r}; only late='divert' hands rows over")
     alone = replace(plan, query=replace(plan.query, partitions=1))
-    return _pipeline(alone, session, output_of(Diverted(plan.query).schema, ordered=False), diverts=True)
+    return _pipeline(alone, session, Diverted(plan.query).schema, diverts=True)
 
 
 def spark_shared(plans: Sequence[SharedPlan], session: SparkSession | None = None) -> DataFrame:
     """The results of many queries, each named in the first column: one operator per group of them."""
-    frames = []
-    for shared in plans:
-        output = output_of(shared.schema, shared.plan.query.order != "none")
-        frames.append(_pipeline(shared.plan, session, output, shared=shared))
-    return reduce(DataFrame.union, frames)
+    return reduce(DataFrame.union, [_pipeline(of.plan, session, of.schema, shared=of) for of in plans])
 
 
 def _pipeline(
     plan: Plan,
     session: SparkSession | None,
-    output: Output,
+    rows: pa.Schema,
     diverts: bool = False,
     relays_us: int | None = None,
     shared: SharedPlan | None = None,
@@ -89,7 +87,8 @@ def _pipeline(
     check_session(session)
     inputs = {stream.name: _as_frame(session, stream) for stream in query.streams}
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
-    grid = partition_grid(query, query.partitions or partitions)
+    buckets = buckets_of(query, partitions) if shared is None else query.partitions or partitions
+    grid = partition_grid(query, buckets)
     kept = (_operator_plan(plan) if shared is None else plan).columns
     packers = _packers(plan, kept, grid, bucket_numbers(grid.cells, partitions))
     run = uuid4().hex
@@ -101,7 +100,13 @@ def _pipeline(
         job = _shared_job(shared, describe_shared(query, grid, partitions), ended, run)
     else:
         job = _job(plan, describe(query, grid, partitions), ended, run)
+    output = output_of(rows, _sorts(query, grid, shared))
     return _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us), output)
+
+
+def _sorts(query: JoinQuery, grid: Grid, shared: SharedPlan | None) -> bool:
+    """Whether rows need a last step to be in order: those of one query in one bucket leave the operator in order."""
+    return query.order != "none" and (grid.cells > 1 or shared is not None)
 
 
 def _session_of(query: JoinQuery) -> SparkSession:
@@ -177,11 +182,6 @@ def _shared_job(shared: SharedPlan, description: str, ended: tuple[str, ...], ru
 def _without_data(member: Member) -> Member:
     streams = tuple(replace(stream, data=None) for stream in member.query.streams)
     return replace(member, query=replace(member.query, streams=streams))
-
-
-def _output(query: JoinQuery, relays: bool = False) -> Output:
-    """Its rows may say nothing but how far it has come if it ``relays`` that to an operator above."""
-    return output_of(query.schema if relays else noted_schema(query), query.order != "none")
 
 
 def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Job, output: Output) -> DataFrame:
