@@ -6,11 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from pyspark.errors import StreamingQueryException
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 
 import dovetail as dv
-from dovetail.errors import PlanError
+from dovetail.errors import PlanError, StreamError
 from dovetail.runtime.spark.metrics import spark_metrics
 from dovetail.testing import Push
 from tests.spark.feeding import Folder, random_batches
@@ -126,3 +126,26 @@ def test_missing_inputs_are_named(spark: Any, data: dict[str, Any], message: str
     ]
     with pytest.raises(PlanError, match=message):
         dv.join(*streams, on="A.k = B.k").spark()
+
+
+@pytest.mark.parametrize("mode", ["complete", "update"])
+def test_a_sink_in_a_mode_other_than_append_is_refused_at_the_start(spark: Any, tmp_path: Path, mode: str) -> None:
+    rows = build("A.k = B.k", Folder(spark, tmp_path, "AB").frames()).spark()
+    writer = rows.writeStream.format("noop").outputMode(mode).option("checkpointLocation", str(tmp_path / "checkpoint"))
+    with pytest.raises(AnalysisException, match=r"(?i)output mode"):
+        writer.start()
+
+
+def test_a_stream_written_as_a_table_at_rest_is_refused(spark: Any, tmp_path: Path) -> None:
+    rows = build("A.k = B.k", Folder(spark, tmp_path, "AB").frames()).spark()
+    with pytest.raises(AnalysisException, match="streaming"):
+        rows.write.format("noop").mode("overwrite").save()
+
+
+@pytest.mark.parametrize(
+    ("time", "message"),
+    [("when", "has no column 'when' to take its time from"), ("g", "time column 'g' has type string")],
+)
+def test_a_data_frame_without_a_time_is_refused_when_the_stream_is_made(spark: Any, time: str, message: str) -> None:
+    with pytest.raises(StreamError, match=message):
+        dv.stream("A", spark.createDataFrame(SCHEMA.empty_table()), time=time, window="1 second")
