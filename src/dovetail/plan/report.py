@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dovetail.model.statistics import Statistics
 from dovetail.model.window import RowWindow
+from dovetail.plan.buckets import buckets_of
 from dovetail.plan.choose_algorithm import asked_algorithm
 from dovetail.plan.choose_plan import Planner, decision_of
 from dovetail.plan.cost import Weights, cost
@@ -141,7 +142,7 @@ def access_text(access: Access) -> str:
 
 def _partitioning(plan: Plan) -> dict[str, Any]:
     query = plan.query
-    grid = partition_grid(query, query.partitions or ASSUMED_PARTITIONS)
+    grid = partition_grid(query, buckets_of(query, ASSUMED_PARTITIONS))
     whole = [s.name for s in query.streams if isinstance(s.window, RowWindow) and s.window.per == "stream"]
     return {
         "partitions": query.partitions,

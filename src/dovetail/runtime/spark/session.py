@@ -3,7 +3,7 @@
 Every setting has a reason: workers must run this very interpreter, the stateful operator needs the
 RocksDB state store (with changelog checkpoints a batch uploads what changed), packers want batches of
 many rows, batches of more bytes than a cache holds are slow to hand over, and Arrow's Java side need not check the
-bounds of every value that Spark asks for in turn (a quarter of the time that results take on their way out).
+bounds of every value that Spark asks for in turn.
 """
 
 import os
