@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # All tests, those that need Spark beside those that do not: either half alone leaves a core idle.
 set -uo pipefail
+# Sessions of tests are short: compiling Java for a long run takes more of the processor than it gives back.
+export JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 left_out="not slow and not kafka and not cluster"
 with_spark=$(mktemp)
 trap 'rm -f "$with_spark"' EXIT

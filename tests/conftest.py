@@ -1,7 +1,7 @@
 """For all tests: one Spark session, started when the first test asks for it, and how many random cases.
 
 ``ci``, the default, tries the same cases every time, so that a failure is that of a change;
-HYPOTHESIS_PROFILE=thorough tries others, about twenty times as many.
+HYPOTHESIS_PROFILE=thorough tries others, about thirty times as many.
 """
 
 import os
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-settings.register_profile("ci", COMMON, max_examples=50, derandomize=True, database=None)
+settings.register_profile("ci", COMMON, max_examples=30, derandomize=True, database=None)
 settings.register_profile("thorough", COMMON, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

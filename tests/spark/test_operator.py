@@ -3,6 +3,8 @@
 import copy
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -19,9 +21,10 @@ from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.spark import operator
 from dovetail.runtime.spark.blob import from_blob
 from dovetail.runtime.spark.cache import EngineCache
-from dovetail.runtime.spark.operator import Job, JoinOperator
+from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import Blobs
 from dovetail.runtime.spark.pack import Packer
+from dovetail.runtime.spark.processor import JoinProcessor
 from dovetail.testing import Push, assert_same_rows, oracle, ordered
 from tests.spark.feeding import random_batches
 from tests.spark.queries import CONDITIONS, bare, random_rows
@@ -92,7 +95,7 @@ class Cluster:
     def batch(self, push: Push, worker: int, fails: bool = False) -> None:
         self._monkeypatch.setattr(operator, "ENGINES", self._caches[worker])
         committed = copy.deepcopy(self.store.values)
-        processor = JoinOperator(self.job, Blobs(self.query.schema, ordered=False))
+        processor = JoinProcessor(self.job, Blobs(self.query.schema, ordered=False))
         handle: Any = self.store
         processor.init(handle)
         timers: Any = None
@@ -107,6 +110,12 @@ class Cluster:
 
     def rows(self) -> pa.Table:
         return pa.Table.from_batches(self.results, self.query.schema)
+
+
+def test_declaring_the_state_loads_no_engine() -> None:
+    program = "import sys, dovetail.runtime.spark.processor; print('numba' in sys.modules, 'pandas' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["False", "False"]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -1,5 +1,8 @@
 """Figures that do not depend on the machine, in their short form: what we say of them stays true."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import pytest
 
 from experiments.papers import PAPERS, figure_named, figures_of
@@ -39,7 +42,14 @@ HOLD = (
 )
 
 
-@pytest.mark.parametrize("name", HOLD)
+LONG = {"grub-13", "grub-17", "grub-video"}  # tens of seconds
+
+
+def without_long(names: Iterable[str]) -> list[Any]:
+    return [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in names]
+
+
+@pytest.mark.parametrize("name", without_long(HOLD))
 def test_the_claim_holds(name: str) -> None:
     figure = figure_named(name)
     assert figure is not None
@@ -64,7 +74,7 @@ FAIL = {
 }
 
 
-@pytest.mark.parametrize("name", FAIL)
+@pytest.mark.parametrize("name", without_long(FAIL))
 def test_what_does_not_depend_on_the_machine_comes_out_as_stated(name: str) -> None:
     figure = figure_named(name)
     assert figure is not None

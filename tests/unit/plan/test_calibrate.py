@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 import pytest
@@ -12,6 +11,8 @@ import dovetail as dv
 from dovetail.plan import calibrate
 from dovetail.plan.calibrate import Measured, fit, load_weights, machine_identity, save_weights
 from dovetail.plan.cost import TYPICAL, Weights
+from dovetail.runtime import calibration
+from dovetail.runtime.calibration import settings
 
 
 @pytest.fixture(autouse=True)
@@ -91,10 +92,14 @@ def test_weights_that_are_no_times_count_as_none(own_cache: Path) -> None:
         assert load_weights() == Weights()
 
 
-def test_calibration_takes_a_few_seconds_once_and_plans_use_it() -> None:
-    started = process_time()
+def test_calibration_is_small() -> None:
+    assert sum(tuples for _, _, tuples in settings()) < 1_000_000
+
+
+def test_plans_use_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [each for each in settings() if each[0].window <= 100 and each[0].block >= 100]
+    monkeypatch.setattr(calibration, "settings", lambda: iter(few))
     path = dv.calibrate()
-    assert process_time() - started < 30, "of the processor's time, on a machine that may be slow"
     assert path.exists()
     assert load_weights().origin.startswith("measured on this machine")
     assert all(second > 0 for second in load_weights().seconds.values())

@@ -1,4 +1,4 @@
-"""The join itself, as Spark's stateful operator: one engine per bucket, its state in the state store.
+"""The join itself, inside Spark's stateful operator: one engine per bucket, its state in the state store.
 
 One batch of one bucket:
 
@@ -17,16 +17,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from time import thread_time
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql.streaming.stateful_processor import (
-    ExpiredTimerInfo,
-    StatefulProcessor,
-    StatefulProcessorHandle,
-    TimerValues,
-)
+from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues
 
 from dovetail.control.schedule import schedule_windows
 from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
@@ -48,6 +42,8 @@ from dovetail.runtime.spark.output import Output
 from dovetail.runtime.spark.parts import StateParts
 from dovetail.runtime.spark.report import Report
 from dovetail.runtime.spark.state import BucketState, Head
+from dovetail.runtime.spark.variables import Variables
+from dovetail.runtime.spark.worker_memory import keep_memory
 
 RESULT_BYTES = 8 << 20
 
@@ -88,45 +84,29 @@ class Job:
         return engine
 
 
-class JoinOperator(StatefulProcessor):
-    """Spark calls this once per bucket and batch."""
+class JoinOperator:
+    """The work of one task: all of its buckets, one after the other."""
 
-    def __init__(self, job: Job, output: Output) -> None:
+    def __init__(self, job: Job, output: Output, handle: StatefulProcessorHandle, variables: Variables) -> None:
+        keep_memory()
         self._job = job
         self._output = output
+        self._state = BucketState(variables)
+        self._alarm = Alarm(handle, job.plan.query, job.ended)
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        """Declare the state variables."""
-        self._state = BucketState(handle, self._job.spills)
-        self._alarm = Alarm(handle, self._job.plan.query, self._job.ended)
-
-    def handleInitialState(self, key: tuple[Any, ...], initialState: pd.DataFrame, timerValues: TimerValues) -> None:  # noqa: N802, N803
+    def begin(self, bucket: int, rows: pd.DataFrame) -> None:
         """Rows of static inputs, before the first batch; their streams advance once all have come."""
-        arrivals = read_arrivals([initialState], self._job.plan)
-        report = Report(int(key[0]), arrivals)
-        head, engine = self._recall(int(key[0]), report)
+        arrivals = read_arrivals([rows], self._job.plan)
+        report = Report(bucket, arrivals)
+        head, engine = self._recall(bucket, report)
         silent = dict.fromkeys(arrivals.newest, BEFORE_ALL)
         for _ in engine.push(arrivals.blocks, silent):
             raise AssertionError("static inputs alone cannot make a result")
-        self._save(int(key[0]), head, engine, report)
+        self._save(bucket, head, engine, report)
 
-    def handleInputRows(  # noqa: N802
-        self,
-        key: tuple[Any, ...],
-        rows: Iterable[pd.DataFrame],
-        timerValues: TimerValues,  # noqa: N803
-    ) -> Iterator[pd.DataFrame]:
-        """One batch of one bucket."""
-        return self._batch(int(key[0]), read_arrivals(rows, self._job.plan), timerValues)
-
-    def handleExpiredTimer(  # noqa: N802
-        self,
-        key: tuple[Any, ...],
-        timerValues: TimerValues,  # noqa: N803
-        expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
-    ) -> Iterator[pd.DataFrame]:
-        """Time has passed and nothing came: a batch without rows."""
-        return self._batch(int(key[0]), Arrivals(), timerValues)
+    def take(self, bucket: int, rows: Iterable[pd.DataFrame], timers: TimerValues) -> Iterator[pd.DataFrame]:
+        """One batch, or none but the time that has passed: its results, and a report."""
+        return self._batch(bucket, read_arrivals(rows, self._job.plan), timers)
 
     def _batch(self, bucket: int, arrivals: Arrivals, timers: TimerValues) -> Iterator[pd.DataFrame]:
         report = Report(bucket, arrivals)
@@ -226,6 +206,3 @@ class JoinOperator(StatefulProcessor):
             changes = engine.changes()
             token, report.written = self._state.save(head, self._job.fingerprint, self._job.description, changes)
             ENGINES.put((self._job.run, bucket), Cached(token, engine))
-
-    def close(self) -> None:
-        """Nothing to release: engines stay in the cache for the next batch."""

@@ -26,6 +26,7 @@ from dovetail.model.stream import Stream
 from dovetail.plan.partition_grid import Grid
 from dovetail.runtime.spark.blob import in_pieces, owned, to_blob
 from dovetail.runtime.spark.route import Rows, route
+from dovetail.runtime.spark.worker_memory import keep_memory
 
 PACKED = pa.schema(
     {
@@ -65,6 +66,7 @@ class Packer:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack one source partition, a bounded piece at a time."""
+        keep_memory()
         context = TaskContext.get()
         partition = context.partitionId() if context else 0
         seen = 0

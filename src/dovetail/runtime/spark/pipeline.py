@@ -36,9 +36,10 @@ from dovetail.runtime.spark.alarm import time_mode
 from dovetail.runtime.spark.bucket_numbers import bucket_numbers
 from dovetail.runtime.spark.identity import describe, describe_shared, fingerprint
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
-from dovetail.runtime.spark.operator import Job, JoinOperator
+from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import REPORT, Output, output_of
 from dovetail.runtime.spark.pack import PACKED, SHUFFLED, Packer
+from dovetail.runtime.spark.processor import JoinProcessor
 from dovetail.runtime.spark.session import check_session
 from dovetail.runtime.spark.types import quoted, spark_schema
 
@@ -188,6 +189,6 @@ def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Jo
     rows = reduce(DataFrame.union, streaming or static).groupBy("bucket")
     initial = reduce(DataFrame.union, static).groupBy("bucket") if streaming and static else None
     mode = "None" if job.once else time_mode(job.plan.query)
-    operator = JoinOperator(job, output)
-    joined = rows.transformWithStateInPandas(operator, output.given, "Append", mode, initialState=initial)
+    processor = JoinProcessor(job, output)
+    joined = rows.transformWithStateInPandas(processor, output.given, "Append", mode, initialState=initial)
     return output.results(joined.observe(f"{OBSERVATION}{job.run}", F.collect_list(REPORT).alias(REPORTS)))

@@ -2,8 +2,9 @@
 
 Every setting has a reason: workers must run this very interpreter, the stateful operator needs the
 RocksDB state store (with changelog checkpoints a batch uploads what changed), packers want batches of
-many rows, batches of more bytes than a cache holds are slow to hand over, and Arrow's Java side need not check the
-bounds of every value that Spark asks for in turn.
+many rows, batches of more bytes than a cache holds are slow to hand over, Arrow's Java side need not check the
+bounds of every value that Spark asks for in turn, and files of a checkpoint are renamed by a call of the system: the
+manager that Spark takes by default starts a process to look for links, for every file that it renames.
 """
 
 import os
@@ -23,6 +24,7 @@ PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SPARK_VERSION = (4, 3)
 MANY_PARTITIONS = 64
+RENAMING = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 
 
@@ -53,6 +55,7 @@ def _settings(cores: int) -> dict[str, str]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(4 << 20),
         "spark.driver.extraJavaOptions": UNCHECKED,
+        "spark.sql.streaming.checkpointFileManagerClass": RENAMING,
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -11,22 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
-from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
-from pyspark.sql.types import StructType
 
 from dovetail.engine.buffer.slices import Changes, SliceKey
 from dovetail.engine.snapshot import batch_from_bytes, batch_to_bytes
 from dovetail.errors import StateError
 from dovetail.runtime.spark.blob import owned
 from dovetail.runtime.spark.lineage import Lineage, Step
-
-# types, not text: Spark would ask its Java side to parse a text, for every bucket of every batch
-_HEAD = (
-    StructType().add("token", "string").add("fingerprint", "string").add("header", "binary").add("lineage", "string")
-)
-_ORIGIN = StructType().add("query", "string")
-_SLICE, _BLOB = StructType().add("section", "string").add("number", "long"), StructType().add("blob", "binary")
-_PART = StructType().add("number", "long")
+from dovetail.runtime.spark.variables import Variables
 
 
 @dataclass(frozen=True)
@@ -40,13 +31,13 @@ class Head:
 
 
 class BucketState:
-    """The state variables of the operator; the bucket they speak of is the one Spark is calling for."""
+    """What is read from the state variables and written; the bucket they speak of is the one Spark is calling for."""
 
-    def __init__(self, handle: StatefulProcessorHandle, spills: bool = False) -> None:
-        self._head = handle.getValueState("head", _HEAD)
-        self._origin = handle.getValueState("origin", _ORIGIN)
-        self._slices = handle.getMapState("slices", _SLICE, _BLOB)
-        self.parts = handle.getMapState("parts", _PART, _BLOB) if spills else None
+    def __init__(self, variables: Variables) -> None:
+        self._head = variables.head
+        self._origin = variables.origin
+        self._slices = variables.slices
+        self.parts = variables.parts
 
     def head(self, fingerprint: str, description: str) -> Head | None:
         """The head if there is one; StateError if another query wrote it."""
