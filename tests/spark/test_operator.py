@@ -133,6 +133,19 @@ def test_wandering_buckets_and_failed_attempts(case: str, seed: int, monkeypatch
     assert {"new", "cached", "caught up"} <= set(cluster.recalled)
 
 
+def test_a_function_of_the_users_own_travels_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    dv.function(
+        "same_parity", lambda a, b: pc.equal(pc.bit_wise_and(a, 1), pc.bit_wise_and(b, 1)), ["int64"] * 2, "bool"
+    )
+    cluster = Cluster("A.k = B.k AND near(A.n, B.n)", "AB", monkeypatch)
+    batches = random_batches("AB", seed=1, batches=4)
+    for push in batches:
+        cluster.batch(push, worker=0)
+    expected = oracle(cluster.query, batches).rows
+    assert expected.num_rows
+    assert_same_rows(cluster.rows(), expected)
+
+
 KINDS: list[dict[str, Any]] = [
     {"order": "sync"},
     {"order": "hold"},

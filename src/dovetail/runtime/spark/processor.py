@@ -7,11 +7,11 @@ The driver's process is a new one for every start of a query; with the engine an
 long to get ready.
 """
 
-import pickle
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pyspark import cloudpickle
 from pyspark.sql.streaming.stateful_processor import (
     ExpiredTimerInfo,
     StatefulProcessor,
@@ -33,7 +33,7 @@ class JoinProcessor(StatefulProcessor):
 
     def __init__(self, job: "Job", output: "Output") -> None:
         self._spills = job.spills
-        self._packed = pickle.dumps((job, output))
+        self._packed: bytes = cloudpickle.dumps((job, output))  # type: ignore[no-untyped-call]
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state variables."""
@@ -44,7 +44,7 @@ class JoinProcessor(StatefulProcessor):
     def _operator(self) -> "JoinOperator":
         from dovetail.runtime.spark.operator import JoinOperator
 
-        job, output = pickle.loads(self._packed)
+        job, output = cloudpickle.loads(self._packed)
         return JoinOperator(job, output, self._handle, self._variables)
 
     def handleInitialState(  # noqa: N802
