@@ -134,9 +134,7 @@ def test_wandering_buckets_and_failed_attempts(case: str, seed: int, monkeypatch
 
 
 def test_a_function_of_the_users_own_travels_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    dv.function(
-        "same_parity", lambda a, b: pc.equal(pc.bit_wise_and(a, 1), pc.bit_wise_and(b, 1)), ["int64"] * 2, "bool"
-    )
+    dv.function("near", lambda a, b: pc.less(pc.abs(pc.subtract(a, b)), 20), ["int64", "int64"], "bool")
     cluster = Cluster("A.k = B.k AND near(A.n, B.n)", "AB", monkeypatch)
     batches = random_batches("AB", seed=1, batches=4)
     for push in batches:
