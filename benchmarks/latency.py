@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from benchmarks.alone import alone
 from benchmarks.files import inputs
 from benchmarks.peer_duckdb import OfflineJoin
-from benchmarks.peer_spark import Pipeline, frame_of
+from benchmarks.peer_spark import Pipeline, started
 from benchmarks.report import Report
 from benchmarks.settings import Settings
 from benchmarks.spark_runs import WARM_S, Measured, account, measure, session_for
@@ -81,15 +81,14 @@ def _wait(pipeline: Pipeline, workload: Workload) -> Measured:
         folder = Path(place)
         for name in workload.tables:
             (folder / name).mkdir()
-        writer = frame_of(pipeline, session, workload, folder).writeStream.format("noop")
-        started = writer.option("checkpointLocation", f"{place}/checkpoint").start()
+        query = started(pipeline, session, workload, folder, folder / "checkpoint")
         for number, due in enumerate(_feed(workload, folder)):
             if number < WARM_UP:
-                started.processAllAvailable()
+                query.processAllAvailable()
             time.sleep(max(0.0, due - time.monotonic()))
-        started.processAllAvailable()
-        started.stop()
-        return account(started)
+        query.processAllAvailable()
+        query.stop()
+        return account(query)
 
 
 def _feed(workload: Workload, folder: Path) -> Iterator[float]:

@@ -5,11 +5,13 @@
     floor       read the files, hand every row to Python as Arrow, and take it back
     one way     the same without taking rows back
 
-Joins observe their results, so that counts and checksums come with Spark's progress reports.
+They start with the settings of Dovetail's sessions; ``plain`` ones with Spark's own wherever a running session lets
+them be changed. Joins observe their results, so that counts and checksums come with Spark's progress reports.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
@@ -18,10 +20,11 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.streaming.query import StreamingQuery
 
 from benchmarks.checksum import spark_hash
 from benchmarks.workloads import Workload
-from dovetail.runtime.spark.session import PROVIDER, ROCKSDB
+from dovetail.runtime.spark.session import BYTES, CHECKPOINT_FILES, PROVIDER, RECORDS, ROCKSDB
 from dovetail.runtime.spark.types import spark_schema
 
 IN_MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
@@ -33,7 +36,7 @@ STREAM = re.compile(r"([A-Z])\.")
 class Pipeline:
     """``kind`` is one of the above; ``options`` are those of ``dv.join``.
 
-    With ``arrivals`` rows carry when they came; if ``observed``, results are counted and summed.
+    With ``arrivals`` rows carry when they came; if ``observed``, results are counted and summed; ``plain`` as above.
     """
 
     kind: str
@@ -41,15 +44,41 @@ class Pipeline:
     files: int = 2
     arrivals: bool = False
     observed: bool = True
+    plain: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         state = {"native": ", RocksDB" if self.rocksdb else ", state in memory"}.get(self.kind, "")
-        return ", ".join([self.kind + state, *(f"{name}={value}" for name, value in self.options.items())])
+        plain = " on plain Spark" if self.plain else ""
+        return ", ".join([self.kind + plain + state, *(f"{name}={value}" for name, value in self.options.items())])
 
     @property
     def settings(self) -> dict[str, str]:
         return {PROVIDER: ROCKSDB if self.rocksdb else IN_MEMORY, "spark.driver.memory": "8g"}
+
+
+def started(
+    pipeline: Pipeline, session: SparkSession, workload: Workload, folder: Path, checkpoint: Path, **trigger: bool
+) -> StreamingQuery:
+    """The pipeline, running into a sink that drops rows."""
+    writer = frame_of(pipeline, session, workload, folder).writeStream.format("noop")
+    writer = writer.option("checkpointLocation", str(checkpoint))
+    writer = writer.trigger(**trigger) if trigger else writer
+    if not pipeline.plain:
+        return writer.start()
+    with _plain(session):
+        return writer.start()
+
+
+@contextmanager
+def _plain(session: SparkSession) -> Iterator[None]:
+    """Without what Dovetail sets; a query keeps for good what was set when it started."""
+    ours = {name: str(session.conf.get(name)) for name in (RECORDS, BYTES, CHECKPOINT_FILES)}
+    for name in ours:
+        session.conf.unset(name)
+    yield
+    for name, value in ours.items():
+        session.conf.set(name, value)
 
 
 def frame_of(pipeline: Pipeline, session: SparkSession, workload: Workload, folder: Path) -> DataFrame:

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.alone import alone
 from benchmarks.checksum import Sum
-from benchmarks.peer_spark import CHECK, Pipeline, frame_of
+from benchmarks.peer_spark import CHECK, Pipeline, started
 from benchmarks.workloads import Workload
 
 CORES = 2
@@ -87,10 +87,9 @@ def _run(pipeline: Pipeline, workload: Workload, folder: Path, warm_s: float = 0
 
 def _once(session: Any, pipeline: Pipeline, workload: Workload, folder: Path) -> Measured:
     with tempfile.TemporaryDirectory(prefix="dovetail-bench-") as checkpoint:
-        writer = frame_of(pipeline, session, workload, folder).writeStream.format("noop")
-        started = writer.option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
-        started.awaitTermination()
-        return account(started)
+        query = started(pipeline, session, workload, folder, Path(checkpoint), availableNow=True)
+        query.awaitTermination()
+        return account(query)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.alone import alone
 from benchmarks.files import FILES
-from benchmarks.peer_spark import Pipeline, frame_of
+from benchmarks.peer_spark import Pipeline, started
 from benchmarks.spark_runs import Batch, Measured, account, session_for
 from benchmarks.workloads import Workload
 
@@ -76,8 +76,7 @@ class Lane:
         """Wait for files."""
         for name in workload.tables:
             (place / name).mkdir(parents=True)
-        writer = frame_of(pipeline, session, workload, place).writeStream.format("noop")
-        return cls(writer.option("checkpointLocation", str(place / "checkpoint")).start(), place)
+        return cls(started(pipeline, session, workload, place, place / "checkpoint"), place)
 
     def take(self, arrivals: Arrivals) -> None:
         """One batch; if Spark saw one stream's files before the other's and made two of it, both count."""

@@ -18,7 +18,8 @@ import dovetail as dv
 from dovetail.errors import StateError
 from dovetail.plan.partition_grid import partition_grid
 from dovetail.plan.plan_query import plan_query
-from dovetail.runtime.spark import operator
+from dovetail.runtime.spark import blob, operator
+from dovetail.runtime.spark.arrivals import read_arrivals
 from dovetail.runtime.spark.blob import from_blob
 from dovetail.runtime.spark.cache import EngineCache
 from dovetail.runtime.spark.operator import Job
@@ -90,7 +91,7 @@ class Cluster:
                 packer = Packer(stream, position, columns, columns, (), partition_grid(self.query, 1), (0,))
                 rows = push.batch[stream.name].select(columns).to_batches(max_chunksize=17)
                 packed += [packer.pack(batch, at, 0, 0).to_pandas() for at, batch in enumerate(rows)]
-        return pd.concat(packed[::-1])
+        return pd.concat(packed).sample(frac=1, random_state=len(packed))
 
     def batch(self, push: Push, worker: int, fails: bool = False) -> None:
         self._monkeypatch.setattr(operator, "ENGINES", self._caches[worker])
@@ -104,7 +105,7 @@ class Cluster:
             self.store.values = committed
             return
         blobs = output["blob"].dropna()
-        self.results += [batch for blob in blobs for batch in from_blob(blob, self.query.schema.names)]
+        self.results += [batch for value in blobs for batch in from_blob(value, self.query.schema.names)]
         (report,) = [json.loads(text) for text in output["report"].dropna()]
         self.recalled.append(report["recalled"])
 
@@ -157,24 +158,46 @@ KINDS: list[dict[str, Any]] = [
 ]
 
 
+def with_end(batches: list[Push]) -> list[Push]:
+    """And rows so much later that everything before them is released."""
+    return [*batches, Push({name: random_rows(at, 5, 600, 1, first_row=9000) for at, name in enumerate("AB")})]
+
+
+def assert_same_early_rows(cluster: Cluster, batches: list[Push]) -> None:
+    """Those of the last push may still be held."""
+    early = pa.scalar(500_000_000, pa.int64()).cast(cluster.query.time_type)
+    expected = oracle(cluster.query, batches).rows
+    assert_same_rows(*(table.filter(pc.less(table["result_time"], early)) for table in (cluster.rows(), expected)))
+
+
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_held_rows_and_row_windows_wander_too(
     options: dict[str, Any], seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = Cluster("A.k = B.k AND A.n < B.n", "AB", monkeypatch, workers=2, **options)
-    far = Push({name: random_rows(place, 5, 600, 1, first_row=9000) for place, name in enumerate("AB")})
-    batches = [*random_batches("AB", seed=seed, batches=8, count=25), far]
+    batches = with_end(random_batches("AB", seed=seed, batches=8, count=25))
     dice = random.Random(seed)
     for push in batches:
         if dice.random() < 0.2:
             cluster.batch(push, dice.randrange(2), fails=True)
         cluster.batch(push, dice.randrange(2))
-    early = pa.scalar(500_000_000, pa.int64()).cast(cluster.query.time_type)
-    expected = oracle(cluster.query, batches).rows
-    rows = cluster.rows()
-    assert_same_rows(*(table.filter(pc.less(table["result_time"], early)) for table in (rows, expected)))
-    assert "order" not in options or ordered(rows)
+    assert_same_early_rows(cluster, batches)
+    assert "order" not in options or ordered(cluster.rows())
+
+
+def test_many_blobs_per_cell_keep_the_order_of_arrival(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster("A.k = B.k", "AB", monkeypatch)
+    (push,) = random_batches("AB", seed=7, batches=1, count=200)
+    few = len(cluster.pack(push))
+    monkeypatch.setattr(blob, "SLICE_BYTES", 100)
+    packed = cluster.pack(push)
+    assert len(packed) > 2 * few
+    arrivals = read_arrivals([packed], cluster.plan)
+    for name, rows in push.batch.items():
+        columns = list(cluster.plan.columns[name])
+        assert pa.Table.from_batches([arrivals.blocks[name]]).equals(rows.select(columns).combine_chunks())
+        assert arrivals.totals[name]["rows"] == rows.num_rows
 
 
 def test_a_failed_attempt_on_the_same_worker_is_not_mistaken_for_the_state(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,11 +4,13 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+import dovetail as dv
 from dovetail.errors import PlanError
 from dovetail.runtime.spark import session as checks
-from dovetail.runtime.spark.session import PROVIDER, ROCKSDB, check_session
+from dovetail.runtime.spark.session import BYTES, PROVIDER, ROCKSDB, UNCOUNTED, check_session, count_bytes
 
 
 class Settings(dict[str, str]):
@@ -43,6 +45,28 @@ def test_the_state_store_is_chosen_if_another_was() -> None:
     session = fake()
     check_session(session)
     assert session.conf[PROVIDER] == ROCKSDB
+
+
+def test_bytes_are_counted_where_rows_may_be_large() -> None:
+    session = fake()
+    count_bytes(session)
+    assert BYTES not in session.conf
+    session.conf[BYTES] = UNCOUNTED
+    count_bytes(session)
+    assert int(session.conf[BYTES]) == 64 << 20
+
+
+@pytest.mark.parametrize(("type_", "large"), [("binary", True), ("list<binary>", True), ("string", False)])
+def test_columns_of_bytes_may_be_large(spark: Any, type_: str, large: bool) -> None:
+    value = {"binary": pa.binary(), "list<binary>": pa.list_(pa.binary()), "string": pa.string()}[type_]
+    schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "v": value})
+    streams = [dv.stream(name, schema.empty_table(), time="ts", window="1 second") for name in "AB"]
+    spark.conf.set(BYTES, UNCOUNTED)
+    dv.join(*streams, on="A.k = B.k", select="A.k").spark(spark)
+    assert spark.conf.get(BYTES) == UNCOUNTED
+    dv.join(*streams, on="A.k = B.k", select="A.k, A.v AS v").spark(spark)
+    assert (spark.conf.get(BYTES) == UNCOUNTED) is not large
+    spark.conf.set(BYTES, UNCOUNTED)
 
 
 def test_many_shuffle_partitions_are_worth_a_warning() -> None:

@@ -1,6 +1,8 @@
-"""Record batches as single values: Arrow's own stream format, columns named by position.
+"""Record batches as values of one column: each is a stream in Arrow's own format, columns named by position.
 
-Names inside are ``c0, c1, ...`` so that no name a user may choose can matter on the way.
+Names inside are ``c0, c1, ...`` so that no name a user may choose can matter on the way. Values are small: Spark hands
+rows to Python by the number of rows, not of bytes (``session`` says why), and what it hands over at once must fit into
+memory all the same.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,25 +10,47 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-
-def to_blob(batches: Sequence[pa.RecordBatch]) -> memoryview:
-    """Batches of one schema (at least one) as bytes."""
-    sink = pa.BufferOutputStream()
-    schema = _by_position(batches[0].schema)
-    with pa.ipc.new_stream(sink, schema) as writer:
-        for batch in batches:
-            writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
-    return memoryview(sink.getvalue())
+SLICE_BYTES = 64 << 10  # a blob has about so many bytes, and less than twice as many
 
 
-def blob_array(batches: Sequence[pa.RecordBatch]) -> pa.Array:
-    """The same as an array of one value, not copied once more."""
-    blob = pa.py_buffer(to_blob(batches))
-    return pa.Array.from_buffers(pa.binary(), 1, [None, pa.py_buffer(np.array([0, blob.size], np.int32)), blob])
+class BlobColumn:
+    """Blobs, one after the other in one buffer."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = pa.schema([pa.field(f"c{at}", field.type) for at, field in enumerate(schema)])
+        self._sink = pa.BufferOutputStream()
+        self._ends = [0]
+        self._valid: list[bool] = []
+
+    def write(self, batches: Iterable[pa.RecordBatch]) -> int:
+        """Rows of the schema, as few blobs as they need; how many those are."""
+        before = len(self._valid)
+        for piece in in_pieces(_sliced(batches), SLICE_BYTES):
+            with pa.ipc.new_stream(self._sink, self._schema) as writer:
+                for batch in piece:
+                    writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=self._schema))
+            self._end(valid=True)
+        return len(self._valid) - before
+
+    def write_null(self) -> None:
+        """A value for no rows."""
+        self._end(valid=False)
+
+    def _end(self, valid: bool) -> None:
+        self._ends.append(self._sink.tell())
+        self._valid.append(valid)
+
+    def array(self) -> pa.Array:
+        """The column, not copied once more."""
+        validity = pa.array(self._valid, pa.bool_()).buffers()[1]
+        ends = pa.py_buffer(np.array(self._ends, np.int32))
+        return pa.Array.from_buffers(pa.binary(), len(self._valid), [validity, ends, self._sink.getvalue()])
 
 
-def _by_position(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([pa.field(f"c{at}", field.type) for at, field in enumerate(schema)])
+def _sliced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        rows = max(1, SLICE_BYTES * batch.num_rows // max(1, batch.nbytes))
+        yield from (batch.slice(at, rows) for at in range(0, batch.num_rows, rows))
 
 
 def from_blob(blob: "bytes | pa.Buffer", names: Sequence[str]) -> list[pa.RecordBatch]:

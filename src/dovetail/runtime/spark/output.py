@@ -1,7 +1,7 @@
 """How results leave the operator and become rows of a DataFrame.
 
     columns   the result's own columns, beside the report: nothing more to do on the way out
-    blobs     whole batches as single values, unpacked by another step: for ordered queries of several buckets, whose
+    blobs     many rows as single values, unpacked by another step: for ordered queries of several buckets, whose
               rows are merged there, and for types inside of which Spark would touch every value (arrays, maps,
               structures)
 
@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as spark
 
-from dovetail.runtime.spark.blob import blob_array
+from dovetail.runtime.spark.blob import BlobColumn
 from dovetail.runtime.spark.types import arrow_schema, spark_schema
 from dovetail.runtime.spark.unpack import Unpacker
 
@@ -81,7 +81,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Blobs:
-    """Results in batches; those of an ordered query all come to one task, and are sorted there."""
+    """Results in blobs; those of an ordered query all come to one task, and are sorted there."""
 
     schema: pa.Schema
     ordered: bool
@@ -91,7 +91,10 @@ class Blobs:
         return spark.StructType().add("blob", "binary").add(REPORT, "string")
 
     def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
-        return _around({"blob": blob_array(piece), REPORT: pa.nulls(1, pa.string())})
+        column = BlobColumn(piece[0].schema)
+        column.write(piece)
+        blobs = column.array()
+        return _around({"blob": blobs, REPORT: pa.nulls(len(blobs), pa.string())})
 
     def report(self, text: str) -> pd.DataFrame:
         return _around({"blob": pa.nulls(1, pa.binary()), REPORT: pa.array([text])})

@@ -1,8 +1,8 @@
 """Before the shuffle: a packer makes a few blobs out of millions of rows.
 
-    rows of one source partition -> needed columns -> NULL times out -> own filter -> cells -> one blob per cell
+    rows of one source partition -> needed columns -> NULL times out -> own filter -> cells -> blobs of each cell
 
-A packed row goes to every cell, with or without a blob. It carries a heartbeat, the largest event time
+A packed row or more go to every cell, with or without a blob. They carry a heartbeat, the largest event time
 among all rows seen, filtered ones too, so that each bucket knows every stream's watermark in the
 very batch that raised it. Totals of the partition ride along with cell 0 only, so that sums over buckets are right.
 
@@ -24,7 +24,7 @@ from dovetail.engine.evaluate import evaluate
 from dovetail.model.expression import Expression
 from dovetail.model.stream import Stream
 from dovetail.plan.partition_grid import Grid
-from dovetail.runtime.spark.blob import in_pieces, owned, to_blob
+from dovetail.runtime.spark.blob import BlobColumn, in_pieces, owned
 from dovetail.runtime.spark.route import Rows, route
 from dovetail.runtime.spark.worker_memory import keep_memory
 
@@ -69,14 +69,16 @@ class Packer:
         keep_memory()
         context = TaskContext.get()
         partition = context.partitionId() if context else 0
-        seen = 0
-        for sequence, piece in enumerate(in_pieces(batches, PIECE_BYTES)):
+        seen = sequence = 0
+        for piece in in_pieces(batches, PIECE_BYTES):
             rows = owned(piece).rename_columns(list(self.arriving))
-            yield self.pack(rows, partition, sequence, partition + seen)
+            packed = self.pack(rows, partition, sequence, partition + seen)
+            yield packed
             seen += rows.num_rows
+            sequence += packed.num_rows
 
     def pack(self, rows: pa.RecordBatch, partition: int, sequence: int, position: int) -> pa.RecordBatch:
-        """One packed row for every cell."""
+        """Packed rows for every cell, numbered on from ``sequence``."""
         started = perf_counter_ns()
         columns = conform(self.stream, rows, self.arriving)
         timed, lost = _with_times(columns, self.stream.time)
@@ -84,11 +86,11 @@ class Packer:
         times = times_us(timed[self.stream.time])
         newest = int(times.max()) if len(times) else None
         chosen = self._passing(columns)
-        blobs = self._blobs(chosen, position)
+        cells, blobs = self._blobs(chosen, position)
         filtered = len(columns[self.stream.time]) - len(chosen[self.stream.time])
         totals = {"rows": rows.num_rows, "null_times": lost, "filtered": filtered}
         totals["pack_us"] = (perf_counter_ns() - started) // 1000
-        return self._packed(partition, sequence, newest, totals, blobs)
+        return self._packed(partition, sequence, newest, totals, cells, blobs)
 
     def _passing(self, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
         """The kept columns of the rows for which every filter is true."""
@@ -101,16 +103,22 @@ class Packer:
     def _named(self, columns: Mapping[str, pa.Array]) -> dict[tuple[str, str], pa.Array]:
         return {(self.stream.name, name): array for name, array in columns.items()}
 
-    def _blobs(self, columns: Mapping[str, pa.Array], position: int) -> list[memoryview | None]:
-        length = len(columns[self.stream.time])
+    def _blobs(self, columns: Mapping[str, pa.Array], position: int) -> tuple[list[int], pa.Array]:
+        """Blobs, and the cell of each; a cell without rows has one that is NULL."""
         batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
-        if self.grid.cells == 1:
-            return [to_blob([batch]) if length else None]
-        row, cell = route(self.grid, Rows(self.stream.name, self._named(columns), length, position))
-        batch = batch.take(pa.array(row))
-        ends = np.searchsorted(cell, np.arange(self.grid.cells + 1))
-        cuts = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
-        return [to_blob([batch.slice(start, stop - start)]) if stop > start else None for start, stop in cuts]
+        ends = np.array([0, batch.num_rows])
+        if self.grid.cells > 1:
+            row, cell = route(self.grid, Rows(self.stream.name, self._named(columns), batch.num_rows, position))
+            batch = batch.take(pa.array(row))
+            ends = np.searchsorted(cell, np.arange(self.grid.cells + 1))
+        blobs = BlobColumn(batch.schema)
+        cells: list[int] = []
+        for number, (start, stop) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
+            written = blobs.write([batch.slice(start, stop - start)])
+            if not written:
+                blobs.write_null()
+            cells += [number] * max(1, written)
+        return cells, blobs.array()
 
     def _packed(
         self,
@@ -118,14 +126,15 @@ class Packer:
         sequence: int,
         newest: int | None,
         totals: Mapping[str, int],
-        blobs: list[memoryview | None],
+        cells: list[int],
+        blobs: pa.Array,
     ) -> pa.RecordBatch:
-        cells = len(blobs)
-        alike = {"stream": self.position, "partition": partition, "sequence": sequence, "newest": newest}
-        columns: dict[str, list[object]] = {name: [value] * cells for name, value in alike.items()}
-        columns |= {name: [total, *[0] * (cells - 1)] for name, total in totals.items()}
-        columns |= {"bucket": list(self.numbers), "blob": list(blobs)}
-        return pa.RecordBatch.from_pydict({name: columns[name] for name in PACKED.names}, schema=PACKED)
+        alike = {"stream": self.position, "partition": partition, "newest": newest}
+        columns: dict[str, object] = {name: [value] * len(cells) for name, value in alike.items()}
+        columns |= {name: [total, *[0] * (len(cells) - 1)] for name, total in totals.items()}
+        columns |= {"bucket": [self.numbers[cell] for cell in cells], "blob": blobs}
+        columns["sequence"] = range(sequence, sequence + len(cells))
+        return pa.RecordBatch.from_pydict(columns, schema=PACKED)
 
 
 def _with_times(columns: dict[str, pa.Array], time: str) -> tuple[dict[str, pa.Array], int]:

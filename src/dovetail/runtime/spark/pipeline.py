@@ -40,8 +40,8 @@ from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import REPORT, Output, output_of
 from dovetail.runtime.spark.pack import PACKED, SHUFFLED, Packer
 from dovetail.runtime.spark.processor import JoinProcessor
-from dovetail.runtime.spark.session import check_session
-from dovetail.runtime.spark.types import quoted, spark_schema
+from dovetail.runtime.spark.session import check_session, count_bytes
+from dovetail.runtime.spark.types import holds_binary, quoted, spark_schema
 
 
 def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
@@ -86,6 +86,8 @@ def _pipeline(
     query = plan.query
     session = session or _session_of(query)
     check_session(session)
+    if any(holds_binary(s.schema.field(name).type) for s in query.streams for name in plan.columns[s.name]):
+        count_bytes(session)
     inputs = {stream.name: _as_frame(session, stream) for stream in query.streams}
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
     buckets = buckets_of(query, partitions) if shared is None else query.partitions or partitions
@@ -123,6 +125,7 @@ def _as_frame(session: SparkSession, stream: Stream) -> DataFrame:
     if isinstance(stream.data, DataFrame):
         return stream.data
     table = pa.table(stream.data).select(stream.schema.names).cast(stream.schema)
+    table = table if table.num_rows else stream.schema.empty_table()  # no chunk at all is too few for Spark
     return session.createDataFrame(table, spark_schema(stream.schema))
 
 

@@ -1,10 +1,11 @@
 """A Spark session fit for joins: made here, or checked if it was made elsewhere.
 
 Every setting has a reason: workers must run this very interpreter, the stateful operator needs the
-RocksDB state store (with changelog checkpoints a batch uploads what changed), packers want batches of
-many rows, batches of more bytes than a cache holds are slow to hand over, Arrow's Java side need not check the
-bounds of every value that Spark asks for in turn, and files of a checkpoint are renamed by a call of the system: the
-manager that Spark takes by default starts a process to look for links, for every file that it renames.
+RocksDB state store (with changelog checkpoints a batch uploads what changed), rows are handed over by number and not
+by bytes (to count bytes Spark asks every column for its size after every row, which takes longer than copying the
+row does), Arrow's Java side need not check the bounds of every value that Spark asks for in turn, and files of a
+checkpoint are renamed by a call of the system: the manager that Spark takes by default starts a process to look for
+links, for every file that it renames.
 """
 
 import os
@@ -21,9 +22,12 @@ from pyspark.sql import SparkSession
 from dovetail.errors import PlanError
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+RECORDS, BYTES = (f"spark.sql.execution.arrow.{limit}PerBatch" for limit in ("maxRecords", "maxBytes"))
+CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SPARK_VERSION = (4, 3)
 MANY_PARTITIONS = 64
+AT_ONCE, UNCOUNTED, SPARKS_BYTES = 2_048, str((1 << 31) - 1), str(64 << 20)
 RENAMING = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 
@@ -52,10 +56,10 @@ def _settings(cores: int) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(cores),
         PROVIDER: ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
-        "spark.sql.execution.arrow.maxBytesPerBatch": str(4 << 20),
+        RECORDS: str(AT_ONCE),
+        BYTES: UNCOUNTED,
         "spark.driver.extraJavaOptions": UNCHECKED,
-        "spark.sql.streaming.checkpointFileManagerClass": RENAMING,
+        CHECKPOINT_FILES: RENAMING,
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -119,6 +123,12 @@ def _check_state_store(session: SparkSession) -> None:
     """The provider may be chosen until a query starts, so choose it rather than complain."""
     if session.conf.get(PROVIDER, None) != ROCKSDB:
         session.conf.set(PROVIDER, ROCKSDB)
+
+
+def count_bytes(session: SparkSession) -> None:
+    """Rows may be large after all: hand them over by bytes as well, as Spark does by itself."""
+    if session.conf.get(BYTES, None) == UNCOUNTED:
+        session.conf.set(BYTES, SPARKS_BYTES)
 
 
 def _check_partitions(session: SparkSession) -> None:

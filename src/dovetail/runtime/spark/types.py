@@ -111,3 +111,9 @@ _BUILDERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], sp
 def quoted(name: str) -> str:
     """A column's name as Spark reads it, whatever characters it has."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def holds_binary(type_: pa.DataType) -> bool:
+    """Whether values are bytes of any length, or have such inside."""
+    inside = (type_.field(at).type for at in range(type_.num_fields))
+    return pa.types.is_binary(type_) or pa.types.is_large_binary(type_) or any(map(holds_binary, inside))
