@@ -49,7 +49,7 @@ class BlobColumn:
 
 def _sliced(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        rows = max(1, SLICE_BYTES * batch.num_rows // max(1, batch.nbytes))
+        rows = max(1, -(-SLICE_BYTES * batch.num_rows // max(1, batch.nbytes)))
         yield from (batch.slice(at, rows) for at in range(0, batch.num_rows, rows))
 
 

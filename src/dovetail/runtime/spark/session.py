@@ -27,7 +27,7 @@ CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 SPARK_VERSION = (4, 3)
 MANY_PARTITIONS = 64
-AT_ONCE, UNCOUNTED, SPARKS_BYTES = 2_048, str((1 << 31) - 1), str(64 << 20)
+AT_ONCE, UNCOUNTED, SPARKS_BYTES = 1_024, str((1 << 31) - 1), str(64 << 20)
 RENAMING = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 
