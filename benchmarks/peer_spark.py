@@ -66,12 +66,12 @@ def started(
     writer = writer.trigger(**trigger) if trigger else writer
     if not pipeline.plain:
         return writer.start()
-    with _plain(session):
+    with plain_settings(session):
         return writer.start()
 
 
 @contextmanager
-def _plain(session: SparkSession) -> Iterator[None]:
+def plain_settings(session: SparkSession) -> Iterator[None]:
     """Without what Dovetail sets; a query keeps for good what was set when it started."""
     ours = {name: str(session.conf.get(name)) for name in (RECORDS, BYTES, CHECKPOINT_FILES)}
     for name in ours:

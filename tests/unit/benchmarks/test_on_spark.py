@@ -6,9 +6,11 @@ import pytest
 
 from benchmarks.checksum import Sum, spark_hash, sum_of
 from benchmarks.files import FILES, inputs
+from benchmarks.peer_spark import Pipeline, frame_of, plain_settings
 from benchmarks.spark_runs import Batch, Measured
 from benchmarks.turns import as_one, batches_of
 from benchmarks.workloads import equi, left
+from dovetail.runtime.spark.session import RECORDS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,6 +21,20 @@ def test_spark_computes_the_same_checksum(spark: "SparkSession") -> None:
     table = pa.concat_tables([table, table.slice(0, 1).set_column(1, "k", pa.nulls(1, pa.int64()))])
     (found,) = spark.createDataFrame(table).selectExpr(f"sum({spark_hash(['k', 'ts'], ['ts'])})").first() or (None,)
     assert found == sum_of(table, ["k", "ts"]).total
+
+
+def test_a_plain_pipeline_runs_on_sparks_own_settings(spark: "SparkSession") -> None:
+    """They count until it ends, although the session's were put back."""
+    workload, ours = equi(30_000, "UTC"), spark.conf.get(RECORDS)
+    with inputs(workload, 60_000) as folder:
+        frame = frame_of(Pipeline("one way"), spark, workload, folder)
+        writer = frame.writeStream.format("memory").queryName("plain_floor").trigger(availableNow=True)
+        with plain_settings(spark):
+            query = writer.start()
+        assert spark.conf.get(RECORDS) == ours != "10000"
+        query.awaitTermination()
+    handed_over = {row["rows"] for row in spark.table("plain_floor").collect()}
+    assert max(handed_over) == 10_000
 
 
 def test_batches_become_files_of_both_streams() -> None:
