@@ -18,7 +18,7 @@ import dovetail as dv
 from dovetail.errors import StateError
 from dovetail.plan.partition_grid import partition_grid
 from dovetail.plan.plan_query import plan_query
-from dovetail.runtime.spark import blob, operator
+from dovetail.runtime.spark import blob, operator, pack
 from dovetail.runtime.spark.arrivals import read_arrivals
 from dovetail.runtime.spark.blob import from_blob
 from dovetail.runtime.spark.cache import EngineCache
@@ -198,6 +198,20 @@ def test_many_blobs_per_cell_keep_the_order_of_arrival(monkeypatch: pytest.Monke
         columns = list(cluster.plan.columns[name])
         assert pa.Table.from_batches([arrivals.blocks[name]]).equals(rows.select(columns).combine_chunks())
         assert arrivals.totals[name]["rows"] == rows.num_rows
+
+
+def test_copies_count_for_the_size_of_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    query = bare("A.n < B.n", "AB").model
+    grid = partition_grid(query, 4)
+    assert [axis.size for axis in grid.axes] == [2, 2]
+    columns = plan_query(query).columns["A"]
+    packer = Packer(query.streams[0], 0, columns, columns, (), grid, tuple(range(4)))
+    rows = random_rows(0, 80, 1, 1).select(columns).to_batches(max_chunksize=10)
+    monkeypatch.setattr(pack, "PIECE_BYTES", int(3.5 * rows[0].nbytes))  # four batches, but each comes twice
+    packed = list(packer(rows))
+    assert len(packed) == 4
+    sequences = [number for piece in packed for number in piece["sequence"].to_pylist()]
+    assert sequences == list(range(len(sequences)))
 
 
 def test_a_failed_attempt_on_the_same_worker_is_not_mistaken_for_the_state(monkeypatch: pytest.MonkeyPatch) -> None:

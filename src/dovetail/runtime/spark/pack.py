@@ -65,12 +65,12 @@ class Packer:
     keeps_null_times: bool = False
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Pack one source partition, a bounded piece at a time."""
+        """Pack one source partition, a piece at a time that is bounded with all of its copies."""
         keep_memory()
         context = TaskContext.get()
         partition = context.partitionId() if context else 0
         seen = sequence = 0
-        for piece in in_pieces(batches, PIECE_BYTES):
+        for piece in in_pieces(batches, int(PIECE_BYTES / self.grid.copies(self.stream.name))):
             rows = owned(piece).rename_columns(list(self.arriving))
             packed = self.pack(rows, partition, sequence, partition + seen)
             yield packed
