@@ -1,3 +1,4 @@
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -6,7 +7,7 @@ import pytest
 
 from benchmarks.checksum import Sum, spark_hash, sum_of
 from benchmarks.files import FILES, inputs
-from benchmarks.peer_spark import Pipeline, frame_of, plain_settings
+from benchmarks.peer_spark import plain_settings
 from benchmarks.spark_runs import Batch, Measured
 from benchmarks.turns import as_one, batches_of
 from benchmarks.workloads import equi, left
@@ -26,11 +27,16 @@ def test_spark_computes_the_same_checksum(spark: "SparkSession") -> None:
 def test_a_plain_pipeline_runs_on_sparks_own_settings(spark: "SparkSession") -> None:
     """They count until it ends, although the session's were put back."""
     workload, ours = equi(30_000, "UTC"), spark.conf.get(RECORDS)
+
+    def counted(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+        for batch in batches:
+            yield pa.RecordBatch.from_pydict({"rows": [batch.num_rows]})
+
     with inputs(workload, 60_000) as folder:
-        frame = frame_of(Pipeline("one way"), spark, workload, folder)
-        writer = frame.writeStream.format("memory").queryName("plain_floor").trigger(availableNow=True)
+        source = spark.readStream.schema("ts timestamp, k long, v double").parquet(str(folder / "A"))
+        writer = source.mapInArrow(counted, "rows long").writeStream.format("memory").queryName("plain_floor")
         with plain_settings(spark):
-            query = writer.start()
+            query = writer.trigger(availableNow=True).start()
         assert spark.conf.get(RECORDS) == ours != "10000"
         query.awaitTermination()
     handed_over = {row["rows"] for row in spark.table("plain_floor").collect()}
