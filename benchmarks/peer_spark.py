@@ -11,7 +11,7 @@ them be changed. Joins observe their results, so that counts and checksums come 
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
@@ -64,9 +64,7 @@ def started(
     writer = frame_of(pipeline, session, workload, folder).writeStream.format("noop")
     writer = writer.option("checkpointLocation", str(checkpoint))
     writer = writer.trigger(**trigger) if trigger else writer
-    if not pipeline.plain:
-        return writer.start()
-    with plain_settings(session):
+    with plain_settings(session) if pipeline.plain else nullcontext():
         return writer.start()
 
 
@@ -76,9 +74,11 @@ def plain_settings(session: SparkSession) -> Iterator[None]:
     ours = {name: str(session.conf.get(name)) for name in (RECORDS, BYTES, CHECKPOINT_FILES)}
     for name in ours:
         session.conf.unset(name)
-    yield
-    for name, value in ours.items():
-        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in ours.items():
+            session.conf.set(name, value)
 
 
 def frame_of(pipeline: Pipeline, session: SparkSession, workload: Workload, folder: Path) -> DataFrame:

@@ -158,32 +158,24 @@ KINDS: list[dict[str, Any]] = [
 ]
 
 
-def with_end(batches: list[Push]) -> list[Push]:
-    """And rows so much later that everything before them is released."""
-    return [*batches, Push({name: random_rows(at, 5, 600, 1, first_row=9000) for at, name in enumerate("AB")})]
-
-
-def assert_same_early_rows(cluster: Cluster, batches: list[Push]) -> None:
-    """Those of the last push may still be held."""
-    early = pa.scalar(500_000_000, pa.int64()).cast(cluster.query.time_type)
-    expected = oracle(cluster.query, batches).rows
-    assert_same_rows(*(table.filter(pc.less(table["result_time"], early)) for table in (cluster.rows(), expected)))
-
-
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_held_rows_and_row_windows_wander_too(
     options: dict[str, Any], seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = Cluster("A.k = B.k AND A.n < B.n", "AB", monkeypatch, workers=2, **options)
-    batches = with_end(random_batches("AB", seed=seed, batches=8, count=25))
+    far = Push({name: random_rows(place, 5, 600, 1, first_row=9000) for place, name in enumerate("AB")})
+    batches = [*random_batches("AB", seed=seed, batches=8, count=25), far]
     dice = random.Random(seed)
     for push in batches:
         if dice.random() < 0.2:
             cluster.batch(push, dice.randrange(2), fails=True)
         cluster.batch(push, dice.randrange(2))
-    assert_same_early_rows(cluster, batches)
-    assert "order" not in options or ordered(cluster.rows())
+    early = pa.scalar(500_000_000, pa.int64()).cast(cluster.query.time_type)
+    expected = oracle(cluster.query, batches).rows
+    rows = cluster.rows()
+    assert_same_rows(*(table.filter(pc.less(table["result_time"], early)) for table in (rows, expected)))
+    assert "order" not in options or ordered(rows)
 
 
 def test_many_blobs_per_cell_keep_the_order_of_arrival(monkeypatch: pytest.MonkeyPatch) -> None:
