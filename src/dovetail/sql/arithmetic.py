@@ -1,15 +1,15 @@
 """Arithmetic and its types: integers stay int64, ``/`` is true division, times and intervals add and subtract.
 
-    T.count + 1                    int64        (wraps around, as Arrow's unchecked arithmetic does)
+    T.count + 1                    int64        (NULL where it overflows)
     T.count / 2                    double       (NULL where the divisor is zero)
     A.ts - B.ts                    duration     made from int64 microseconds, so that it can become a band
     A.ts + INTERVAL '5' SECOND     timestamp[us]
 
-Decimals, and uint64 as decimals, are exact for as long as their digits suffice.
+Decimals, and uint64 as decimals, have the digits that the exact result needs, at most 38: beyond them the last ones
+after the point are rounded away, down to 6 as in Spark, and a result that is still too large is NULL.
 """
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 
 from dovetail.errors import QueryError
@@ -21,6 +21,9 @@ from dovetail.sql.term import Term, describe
 from dovetail.sql.types import as_decimal, is_instant, is_number
 
 _WORDS = {"modulo": "take the rest of"}
+_DIGITS = 38  # of Spark's and DuckDB's widest decimal
+_KEPT_SCALE = 6  # digits after the point that Spark keeps when a result has too many
+_MOST_DIGITS = 76  # of Arrow's widest decimal, in which exact results are computed
 
 
 def arithmetic(function: str, left: Term, right: Term, node: exp.Expr) -> Expression:
@@ -29,7 +32,7 @@ def arithmetic(function: str, left: Term, right: Term, node: exp.Expr) -> Expres
     right = right._replace(expression=beside(right, left.expression.type))
     a, b = _nulls_typed(left.expression, right.expression)
     if is_number(a.type) and is_number(b.type):
-        return _numbers(function, a, b)
+        return _numbers(function, a, b, node)
     made = _times(function, a, b)
     if made is None:
         raise QueryError(
@@ -45,14 +48,15 @@ def _nulls_typed(left: Expression, right: Expression) -> tuple[Expression, Expre
     return left, coerce(right, left.type) if pa.types.is_null(right.type) else right
 
 
-def _numbers(function: str, a: Expression, b: Expression) -> Expression:
+def _numbers(function: str, a: Expression, b: Expression, node: exp.Expr) -> Expression:
     type = pa.float64() if function == "divide" else operand_type(a.type, b.type)
     if not pa.types.is_decimal(type):
         return call(function, (coerce(a, type), coerce(b, type)), type)
     a, b = (coerce(side, as_decimal(side.type)) for side in (a, b))
-    result = None if function == "modulo" else _decimal_result(function, a.type, b.type)
+    result = _decimal_result(function, a.type, b.type)
     if result is None:
-        return call(function, (coerce(a, pa.float64()), coerce(b, pa.float64())), pa.float64())
+        message = f'{a.type} and {b.type} have too many digits in "{sql_text(node)}"'
+        raise QueryError(f"{message}; cast them to fewer, as in CAST(... AS DECIMAL(18, 2)), or to DOUBLE")
     return call(function, (a, b), result)
 
 
@@ -66,11 +70,21 @@ def operand_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 
 
 def _decimal_result(function: str, a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
-    """Arrow's own result type; None if it has too many digits."""
-    try:
-        return pc.call_function(function, [pa.nulls(0, a), pa.nulls(0, b)]).type
-    except pa.ArrowException:
+    """The digits of an exact result, cut to 38 as Spark does it; None if not even Arrow's widest decimal has them."""
+    whole, scale = max(a.precision - a.scale, b.precision - b.scale) + 1, max(a.scale, b.scale)
+    if function == "modulo":
+        whole = min(a.precision - a.scale, b.precision - b.scale)
+    if function == "multiply":
+        whole, scale = a.precision + b.precision + 1 - a.scale - b.scale, a.scale + b.scale
+    if pa.types.is_decimal256(a) or pa.types.is_decimal256(b):
+        fits = function != "modulo" and whole + scale <= _MOST_DIGITS
+        return pa.decimal256(whole + scale, scale) if fits else None
+    if function != "multiply" and whole + scale > _MOST_DIGITS:
         return None
+    if whole + scale > _DIGITS:
+        scale = max(_DIGITS - whole, min(scale, _KEPT_SCALE))
+        return pa.decimal128(_DIGITS, scale)
+    return pa.decimal128(max(whole + scale, 1), scale)
 
 
 def _times(function: str, a: Expression, b: Expression) -> Expression | None:

@@ -3,6 +3,7 @@
 It shares no code with the engine's evaluation over columns, so that the two can check each other.
 A row is a mapping from stream name to the values of that stream's tuple; a stream that is absent
 (the empty side of an outer join) reads as NULL everywhere. Logic is three-valued: None is "unknown".
+Arithmetic that overflows the type of its result gives NULL.
 
     >>> import pyarrow as pa
     >>> from dovetail.model.expression import Call, Column, Literal
@@ -14,6 +15,7 @@ A row is a mapping from stream name to the values of that stream's tuple; a stre
 
 import math
 from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from dovetail.model.predicate import Band, Equality, Predicate, Residual, Simila
 from dovetail.testing.functions import SCALAR
 
 Row = Mapping[str, Mapping[str, Any]]
+_ENOUGH_DIGITS = 200  # more than any step over decimals of 76 digits makes, so that nothing is rounded on the way
 
 
 def holds(predicate: Predicate, row: Row) -> bool:
@@ -79,19 +82,30 @@ def _call(call: Call, row: Row) -> Any:
         return _cast(values[0], call.arguments[0].type, call.type)
     if None in values:
         return None
-    return SCALAR[call.function](*values)
+    with localcontext(prec=_ENOUGH_DIGITS):
+        return SCALAR[call.function](*values)
 
 
 def _shaped(value: Any, type_: pa.DataType) -> Any:
-    """A value as a column of its type would hold it: single precision stays single, whole numbers wrap around."""
+    """A value as a column of its type holds it: single precision stays single, what is too large for it is NULL."""
     if value is None:
         return None
     if pa.types.is_float32(type_):
         return float(np.float32(value))
-    if pa.types.is_signed_integer(type_):
-        half = 1 << (type_.bit_width - 1)
-        return (value + half) % (2 * half) - half
+    if pa.types.is_integer(type_):
+        bits = type_.bit_width
+        low = -(1 << (bits - 1)) if pa.types.is_signed_integer(type_) else 0
+        return value if low <= value < low + (1 << bits) else None
+    if pa.types.is_decimal(type_):
+        return _decimal(value, type_)
     return value
+
+
+def _decimal(value: Any, type_: pa.DataType) -> Decimal | None:
+    """To the digits of the type, halves away from zero; NULL if there are more before the point than it has."""
+    with localcontext(prec=_ENOUGH_DIGITS):
+        rounded = Decimal(value).quantize(Decimal(1).scaleb(-type_.scale), ROUND_HALF_UP)
+        return rounded if abs(rounded.scaleb(type_.scale)) < 10**type_.precision else None
 
 
 def _and(call: Call, row: Row) -> bool | None:
@@ -170,8 +184,10 @@ def _cast(value: Any, source: pa.DataType, target: pa.DataType) -> Any:
         return None
     if pa.types.is_floating(target) and isinstance(value, int):
         return float(value)
+    if pa.types.is_decimal(target) and isinstance(value, int | Decimal):
+        return _decimal(value, target)
     try:
-        if pa.types.is_integer(target) and isinstance(value, float):
+        if pa.types.is_integer(target) and isinstance(value, float | Decimal):
             return pa.scalar(math.trunc(value), target).as_py()
         return pa.scalar(value, source).cast(target).as_py()
     except (pa.ArrowInvalid, OverflowError, ValueError):

@@ -71,9 +71,23 @@ def _value(aggregate: Aggregate, counting: Sequence[Joined], joined: pa.Schema) 
         numbers = [value for value in values if value == value] or values
         return min(numbers) if aggregate.function == "min" else max(numbers)
     if aggregate.function == "sum":
-        return exact_sum(values)
+        return _held(exact_sum(values), aggregate.type)
     whole = pa.types.is_integer(joined.field(aggregate.argument).type)
-    return exact_sum(values if whole else [float(value) for value in values]) / len(values)
+    return average(values if whole else [float(value) for value in values])
+
+
+def _held(total: Any, type_: pa.DataType) -> Any:
+    """A sum as its type holds it: NULL while it is too large."""
+    digits = 10 ** (type_.precision - type_.scale) if pa.types.is_decimal(type_) else 0
+    fits = abs(total) < digits if digits else not isinstance(total, int) or -(2**63) <= total < 2**63
+    return total if fits else None
+
+
+def average(values: Sequence[Any]) -> float:
+    """The double nearest to the exact average."""
+    if not all(map(math.isfinite, values)):
+        return float(exact_sum(values))
+    return float(sum(map(Fraction, values), Fraction(0)) / len(values))
 
 
 def exact_sum(values: Sequence[Any]) -> Any:

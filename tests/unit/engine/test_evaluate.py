@@ -95,8 +95,63 @@ def test_rounding_is_half_away_from_zero() -> None:
     assert value_of("CEIL(x)", x=halves) == [1.0, 2.0, 0.0, 3.0]
 
 
-def test_integers_wrap_around() -> None:
-    assert value_of("x + 1", x=pa.array([2**63 - 1])) == [-(2**63)]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x + 1", [None, -(2**63) + 1, 1, None]),
+        ("x - 1", [2**63 - 2, None, -1, None]),
+        ("1 - x", [-(2**63) + 2, None, 1, None]),
+        ("x * 2", [None, None, 0, None]),
+        ("x * -1", [-(2**63) + 1, None, 0, None]),
+        ("-1 * x", [-(2**63) + 1, None, 0, None]),
+        ("-x", [-(2**63) + 1, None, 0, None]),
+        ("ABS(x)", [2**63 - 1, None, 0, None]),
+        ("x % -1", [0, 0, 0, None]),
+        ("x + x", [None, None, 0, None]),
+        ("x - x", [0, 0, 0, None]),
+        ("CAST(x AS INTEGER)", [None, None, 0, None]),
+        ("CAST(x AS DECIMAL(18, 0))", [None, None, 0, None]),
+        ("x + 1 IS NULL", [True, False, False, True]),
+        ("CASE WHEN x > 0 THEN x - 1 ELSE x + 1 END", [2**63 - 2, -(2**63) + 1, 1, None]),
+        ("9223372036854775807 + 1", [None] * 4),
+    ],
+)
+def test_arithmetic_that_overflows_is_null(text: str, expected: list[object]) -> None:
+    assert value_of(text, x=pa.array([2**63 - 1, -(2**63), 0, None])) == expected
+
+
+def test_times_that_overflow_are_null() -> None:
+    days = pa.array([2**31 - 1, 1], pa.int32()).cast(pa.date32())
+    assert value_of("EPOCH_US(x)", x=days) == [None, 86_400_000_000]
+    assert value_of("EPOCH_US(x)", x=pa.array([2**62, 1], pa.timestamp("s"))) == [None, 1_000_000]
+    assert value_of("EPOCH_US(x)", x=pa.array([2**62, 1], pa.duration("s"))) == [None, 1_000_000]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x * x", [None, "2.250000"]),  # decimal(38, 6), as in Spark
+        ("x + x", [None, "3.00"]),
+        ("x * 1000", [None, "1500.00"]),
+        ("9007199254740993 % x", ["9007199254740993.00", "0.00"]),
+        ("x % 9007199254740993", ["3706667233936011.00", "1.50"]),
+        ("x % CAST('0.7' AS DECIMAL(2, 1))", ["0.0", "0.10"]),
+        ("x % 0", [None, None]),
+        ("CAST(x AS DECIMAL(2, 1))", [None, "1.5"]),
+        ("CAST(x AS BIGINT)", [None, "1"]),
+    ],
+)
+def test_decimals_are_exact_and_null_beyond_their_digits(text: str, expected: list[str | None]) -> None:
+    found = value_of(text, x=pa.array([Decimal(10**36 - 1), Decimal("1.50")], pa.decimal128(38, 2)))
+    assert found == [None if each is None else Decimal(each) for each in expected]
+
+
+def test_casts_of_decimals_cut_and_round_every_digit() -> None:
+    nines = pa.array(
+        [Decimal("9" * 18 + "." + "9" * 20), Decimal("9" * 17 + "." + "9" * 19 + "4")], pa.decimal128(38, 20)
+    )
+    assert value_of("CAST(x AS BIGINT)", x=nines) == [10**18 - 1, 10**17 - 1]
+    assert value_of("CAST(x AS DECIMAL(38, 19))", x=nines) == [Decimal(10**18), Decimal("9" * 17 + "." + "9" * 19)]
 
 
 def test_unsigned_integers_do_not_wrap() -> None:

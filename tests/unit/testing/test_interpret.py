@@ -1,5 +1,6 @@
 import math
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -65,8 +66,12 @@ def test_functions(function: str, values: tuple[Any, ...], expected: Any) -> Non
     assert value_of(function, *values) == expected
 
 
-def test_whole_numbers_wrap_around() -> None:
-    assert value_of("add", 2**63 - 1, 1, type_=INT) == -(2**63)
+def test_what_overflows_its_type_is_null() -> None:
+    assert value_of("add", 2**63 - 1, 1, type_=INT) is None
+    assert value_of("abs", -(2**63), type_=INT) is None
+    assert value_of("multiply", 12, 12, type_=pa.int8()) is None
+    assert value_of("subtract", 1, 2, type_=pa.uint8()) is None
+    assert value_of("add", Decimal("9.5"), Decimal("0.5"), type_=pa.decimal128(2, 1)) is None
 
 
 def test_single_precision_is_kept_at_every_step() -> None:

@@ -3,7 +3,7 @@
     7 % -3   ->   1        the sign of the dividend, as in SQL
     7 / 0    ->   NULL
 
-Everything else is Arrow's own.
+What overflows is NULL (``overflow``, ``decimals``). Everything else is Arrow's own.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.engine.evaluate.casts import cast_to
+from dovetail.engine.evaluate.decimals import decimal_remainder
 from dovetail.model.expression import Call, Literal
 
 
@@ -48,6 +50,8 @@ def divided(call: Call) -> Callable[[Any, Any], Any]:
 
 def remainder(call: Call) -> Callable[[Any, Any], Any]:
     """The remainder with the sign of the dividend."""
+    if pa.types.is_decimal(call.type):
+        return decimal_remainder(call)
     nonzero = _divisor(call)
     if pa.types.is_floating(call.type):
         return lambda left, right: _float_remainder(left, nonzero(right))
@@ -85,9 +89,13 @@ def rounded(call: Call) -> Callable[..., Any]:
 
 
 def epoch_us(call: Call) -> Callable[[Any], Any]:
-    """Microseconds since 1970 of a date or timestamp; microseconds of a duration."""
+    """Microseconds since 1970 of a date or timestamp; microseconds of a duration; NULL where they need more bits."""
     source = call.arguments[0].type
     if pa.types.is_duration(source):
-        return lambda value: value.cast(pa.duration("us"), safe=False).cast(pa.int64())
-    micros = pa.timestamp("us", tz=source.tz if pa.types.is_timestamp(source) else None)
-    return lambda value: value.cast(micros, safe=False).cast(pa.int64())
+        micros = pa.duration("us")
+    else:
+        micros = pa.timestamp("us", tz=source.tz if pa.types.is_timestamp(source) else None)
+    if not pa.types.is_date(source) and source.unit in ("us", "ns"):
+        return lambda value: value.cast(micros, safe=False).cast(pa.int64())
+    as_micros = cast_to(Call("cast", call.arguments, micros))
+    return lambda value: as_micros(value).cast(pa.int64())

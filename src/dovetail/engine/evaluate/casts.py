@@ -3,7 +3,7 @@
     cast(["7", "seven"] as int64)   ->   [7, null]
     cast([2.9, 1e300] as int64)     ->   [2, null]
 
-The whole column is cast at once; only if that fails are its distinct values halved until the bad ones stand alone.
+The whole column is cast at once; ``attempt`` says what happens if that fails.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.engine.evaluate.attempt import null_where_invalid
+from dovetail.engine.evaluate.decimals import rounded_to, truncated
 from dovetail.errors import DataError
 from dovetail.model.expression import Call
 
@@ -23,8 +25,10 @@ def cast_to(call: Call) -> Callable[[Any], Any]:
         return lambda value: value
     if _rounds(source, target):
         return lambda value: value.cast(target, safe=False)
+    if pa.types.is_decimal(source) and pa.types.is_decimal(target) and source.scale > target.scale:
+        return rounded_to(target)
     prepare = _preparation(source, target)
-    return lambda value: _cast(prepare(value), target, call)
+    return lambda value: _cast(value, lambda values: prepare(values).cast(target), target, call)
 
 
 def _rounds(source: pa.DataType, target: pa.DataType) -> bool:
@@ -38,13 +42,12 @@ def _rounds(source: pa.DataType, target: pa.DataType) -> bool:
 
 def _preparation(source: pa.DataType, target: pa.DataType) -> Callable[[Any], Any]:
     """What brings values into a form from which Arrow's cast goes on, keeping SQL's meaning."""
-    if pa.types.is_integer(target) and (pa.types.is_floating(source) or pa.types.is_decimal(source)):
+    if pa.types.is_integer(target) and pa.types.is_floating(source):
         return lambda value: pc.trunc(value)
-    if pa.types.is_decimal(target):
-        if pa.types.is_integer(source):
-            return lambda value: value.cast(_wide_decimal(target.scale))
-        if pa.types.is_decimal(source) and source.scale > target.scale:
-            return lambda value: pc.round(value, target.scale, "half_towards_infinity")
+    if pa.types.is_integer(target) and pa.types.is_decimal(source):
+        return truncated
+    if pa.types.is_decimal(target) and pa.types.is_integer(source):
+        return lambda value: value.cast(_wide_decimal(target.scale))
     if pa.types.is_timestamp(target) and target.tz and (pa.types.is_string(source) or pa.types.is_large_string(source)):
         return _with_offset
     return lambda value: value
@@ -70,29 +73,12 @@ def _with_offset(text: Any) -> Any:
     return pc.binary_join_element_wise(text, suffix, "")
 
 
-def _cast(value: Any, target: pa.DataType, call: Call) -> Any:
+def _cast(value: Any, convert: Callable[[Any], Any], target: pa.DataType, call: Call) -> Any:
     try:
-        return value.cast(target)
+        if not isinstance(value, pa.Scalar):
+            return null_where_invalid(convert, value, target)
+        return convert(value) if value.is_valid else pa.scalar(None, target)
     except pa.ArrowInvalid:
-        if isinstance(value, pa.Scalar):
-            return pa.scalar(None, target)
-        return _cast_distinct(value, target)
+        return pa.scalar(None, target)
     except pa.ArrowNotImplementedError as error:
         raise DataError(f"{call}: {error}") from error
-
-
-def _cast_distinct(value: pa.Array, target: pa.DataType) -> pa.Array:
-    if pa.types.is_nested(value.type):
-        return _cast_halves(value, target)
-    encoded = value.dictionary_encode()
-    return _cast_halves(encoded.dictionary, target).take(encoded.indices)
-
-
-def _cast_halves(value: pa.Array, target: pa.DataType) -> pa.Array:
-    try:
-        return value.cast(target)
-    except pa.ArrowInvalid:
-        if len(value) == 1:
-            return pa.nulls(1, target)
-    middle = len(value) // 2
-    return pa.concat_arrays([_cast_halves(value[:middle], target), _cast_halves(value[middle:], target)])

@@ -5,7 +5,7 @@ An entry takes the call, looks once at its types and constants, and returns the 
     OPERATIONS["divide"](x / 2)   ->   Arrow's divide           the divisor is known not to be zero
     OPERATIONS["divide"](x / y)   ->   divide(x, y or NULL)     where y is zero the result is NULL
 
-Values are arrays or scalars. Arithmetic is Arrow's unchecked one, so nothing raises in a branch of a CASE not taken.
+Values are arrays or scalars. Arithmetic that overflows is NULL, so nothing raises in a branch of a CASE not taken.
 """
 
 from collections.abc import Callable
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from dovetail.engine.evaluate.arithmetic import divided, epoch_us, remainder, rounded, typed
 from dovetail.engine.evaluate.casts import cast_to
+from dovetail.engine.evaluate.overflow import null_on_overflow
 from dovetail.engine.evaluate.strings import joined, like, substring
 from dovetail.model.expression import Call, Literal
 
@@ -96,13 +97,13 @@ OPERATIONS: dict[str, Callable[[Call], Operation]] = {
     "or": _chained("or_kleene"),
     "not": _direct(pc.invert),
     "is_null": _direct(pc.is_null),
-    "add": _arrow("add"),
-    "subtract": _arrow("subtract"),
-    "multiply": _arrow("multiply"),
+    "add": null_on_overflow("add"),
+    "subtract": null_on_overflow("subtract"),
+    "multiply": null_on_overflow("multiply"),
     "divide": divided,
     "modulo": remainder,
-    "negate": _direct(pc.negate),
-    "abs": _direct(pc.abs),
+    "negate": null_on_overflow("negate"),
+    "abs": null_on_overflow("abs"),
     "cast": cast_to,
     "coalesce": _arrow("coalesce"),
     "case": _case,

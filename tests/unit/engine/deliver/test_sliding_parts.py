@@ -80,9 +80,17 @@ def nearest(exact: Fraction | int) -> float:
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20))
 @LESS
-def test_averages_of_integers_divide_the_exact_sum(values: list[int]) -> None:
+def test_averages_of_integers_are_rounded_once(values: list[int]) -> None:
     found = Averaging().after(changes([1] * len(values)), pa.array(values, pa.int64()), 1).to_pylist()
-    assert found == [float(sum(values[: count + 1])) / (count + 1) for count in range(len(values))]
+    assert found == [float(Fraction(sum(values[: count + 1]), count + 1)) for count in range(len(values))]
+
+
+@given(st.lists(DOUBLES, min_size=1, max_size=20))
+@LESS
+def test_averages_of_doubles_are_rounded_once(values: list[float]) -> None:
+    found = SummingDoubles(average=True).after(changes([1] * len(values)), pa.array(values), 1).to_pylist()
+    exact = [sum(map(Fraction, values[: count + 1])) / (count + 1) for count in range(len(values))]
+    assert found == [float(each) for each in exact]
 
 
 @pytest.mark.parametrize("greatest", [False, True])

@@ -4,9 +4,11 @@ So a sum depends on the values that count now and on nothing that came before th
 
     1e100 comes, 1.5 comes, 1e100 goes      1.5, where subtracting doubles would leave 0.0
 
-    whole numbers   SUM: int64, DataError where that is too small         AVG: the exact sum as a double, divided
-    decimals        SUM: decimal(38, s), DataError where it is too small  AVG: as of doubles
-    doubles         SUM: the double nearest to the exact sum              AVG: that, divided
+    whole numbers   SUM: int64, NULL while that is too small              AVG: the double nearest to the exact average
+    decimals        SUM: decimal(38, s), NULL while that is too small     AVG: as of doubles
+    doubles         SUM: the double nearest to the exact sum              AVG: the double nearest to the exact average
+
+A sum that has become too large stays exact inside, and comes out again once enough of it has gone.
 """
 
 import numpy as np
@@ -19,15 +21,13 @@ from dovetail.engine.deliver.sliding.counts import Counting, present
 from dovetail.engine.deliver.sliding.sum_kernels import (
     DOUBLE_DIGITS,
     WHOLE_DIGITS,
-    round_whole_runs,
+    average_whole_runs,
     sum_double_runs,
     sum_whole_runs,
 )
-from dovetail.errors import DataError
 
 _MOST = 10**38
 _WORD = 1 << 64
-Doubles = npt.NDArray[np.float64]
 
 
 class SummingWhole:
@@ -35,14 +35,13 @@ class SummingWhole:
 
     size = 0
 
-    def __init__(self, text: str, type_: pa.DataType) -> None:
-        self._text = text
+    def __init__(self, type_: pa.DataType) -> None:
         self._type = type_
         self._sums = np.zeros((0, WHOLE_DIGITS), np.int64)
         self._counting = Counting()
 
     def after(self, changes: Changes, argument: pa.Array | None, groups: int) -> pa.Array:
-        """The sum of each run's group after it; NULL if nothing in it counts."""
+        """The sum of each run's group after it; NULL if nothing in it counts or it is too large."""
         assert argument is not None
         weights = present(changes.weights, argument)
         self._sums = grown(self._sums, groups)
@@ -55,12 +54,10 @@ class SummingWhole:
     def _as_array(self, summed: Integers, beyond: npt.NDArray[np.bool_], empty: npt.NDArray[np.bool_]) -> pa.Array:
         decimal = pa.types.is_decimal(self._type)
         too_large = beyond | (_beyond_decimal(summed) if decimal else summed[:, 1] != summed[:, 0] >> 63)
-        if too_large.any():
-            hint = "" if decimal else ", or sum CAST(... AS DECIMAL(38, 0))"
-            raise DataError(f"{self._text} has left the range of {self._type}; use a shorter window{hint}")
+        missing = empty | too_large
         if not decimal:
-            return pa.array(summed[:, 0], mask=empty, from_pandas=False)
-        valid = pa.array(~empty).buffers()[1]
+            return pa.array(summed[:, 0], mask=missing, from_pandas=False)
+        valid = pa.array(~missing).buffers()[1]
         data = pa.py_buffer(np.ascontiguousarray(summed))
         return pa.Array.from_buffers(self._type, len(summed), [valid, data])
 
@@ -79,10 +76,11 @@ class Averaging:
         assert argument is not None
         weights = present(changes.weights, argument)
         self._sums = grown(self._sums, groups)
-        summed = np.empty(changes.runs)
+        counts = self._counting.counted(changes, weights, groups)
+        averages = np.empty(changes.runs)
         lows, highs = words(argument)
-        round_whole_runs(changes.groups, weights, lows, highs, changes.starts, self._sums, summed)
-        return divided(summed, self._counting.counted(changes, weights, groups))
+        average_whole_runs(changes.groups, weights, lows, highs, changes.starts, self._sums, counts, averages)
+        return pa.array(averages, mask=counts == 0, from_pandas=False)
 
 
 class SummingDoubles:
@@ -102,15 +100,11 @@ class SummingDoubles:
         weights = present(changes.weights, argument)
         self._sums, self._oddities = grown(self._sums, groups), grown(self._oddities, groups)
         values = np.array(values_of(argument.cast(pa.float64())))
-        summed = np.empty(changes.runs)
-        sum_double_runs(changes.groups, weights, values, changes.starts, self._sums, self._oddities, summed)
         counts = self._counting.counted(changes, weights, groups)
-        return divided(summed, counts) if self._average else pa.array(summed, mask=counts == 0, from_pandas=False)
-
-
-def divided(sums: Doubles, counts: Integers) -> pa.Array:
-    """Sums by counts, NULL where nothing counts."""
-    return pa.array(sums / np.maximum(counts, 1), mask=counts == 0, from_pandas=False)
+        divisors = counts if self._average else np.ones_like(counts)
+        summed = np.empty(changes.runs)
+        sum_double_runs(changes.groups, weights, values, changes.starts, self._sums, self._oddities, divisors, summed)
+        return pa.array(summed, mask=counts == 0, from_pandas=False)
 
 
 def words(argument: pa.Array) -> tuple[Integers, Integers]:

@@ -37,7 +37,7 @@ def accumulator(aggregate: Aggregate, joined: pa.Schema) -> Accumulator:
         return Averaging()
     if pa.types.is_floating(type_) or aggregate.function == "avg":
         return SummingDoubles(aggregate.function == "avg")
-    return SummingWhole(aggregate.text, aggregate.type)
+    return SummingWhole(aggregate.type)
 
 
 class Groups:

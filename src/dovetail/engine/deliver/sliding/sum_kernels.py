@@ -5,6 +5,7 @@
 A row of digits stands for ``sum(digit[i] * 2 ** (32 i)) * 2 ** scale``. Between changes all digits but the last, which
 is signed, are in 0 .. 2 ** 32 - 1. Whole numbers and decimals of 128 bits need 6 digits and scale 0. Doubles are whole
 multiples of 2 ** -1074, at most 2 ** 2098 of them: 69 digits leave room for 2 ** 100 of the largest.
+An average is the row of digits divided by a count and rounded once, so that the average of equal values is their value.
 """
 
 import math
@@ -13,6 +14,7 @@ import numpy as np
 from numba import njit
 
 WHOLE_DIGITS, DOUBLE_DIGITS = 6, 69
+FRACTION_DIGITS = 3  # of 1 / count: with a count below 2 ** 32 they leave 64 bits, more than a double shows
 DOUBLE_SCALE = -1074
 NAN, PLUS, MINUS = 0, 1, 2
 
@@ -44,30 +46,51 @@ def _rounds_up(digits, first, kept):
     return below != 0 or kept & 1 == 1
 
 
-@njit(f"float64({_I8}, {_I8}, int64)", cache=True, nogil=True)
-def _rounded(digits, scratch, scale):
-    """The double nearest to a carried row of digits, ties to even."""
-    negative = digits[len(digits) - 1] < 0
-    for at in range(len(digits)):
-        scratch[at] = -digits[at] if negative else digits[at]
-    if negative:
-        _carry(scratch)
+@njit(f"float64({_I8}, int64)", cache=True, nogil=True)
+def _nearest(digits, scale):
+    """The double nearest to a row of digits none of which is negative, ties to even."""
     top = len(digits) - 1
-    while top >= 0 and scratch[top] == 0:
+    while top >= 0 and digits[top] == 0:
         top -= 1
     if top < 0:
         return 0.0
     length = np.int64(0)
-    while scratch[top] >> length:
+    while digits[top] >> length:
         length += 1
     total = 32 * top + length
-    drop = total - 53 if total > 53 else 0
+    drop = max(total - 53, DOUBLE_SCALE - scale, 0)  # no double has bits below 2 ** DOUBLE_SCALE
     kept = np.int64(0)
     for bit in range(total - 1, drop - 1, -1):
-        kept = (kept << 1) | ((scratch[bit >> 5] >> (bit & 31)) & 1)
-    if drop and _rounds_up(scratch, drop - 1, kept):
+        kept = (kept << 1) | ((digits[bit >> 5] >> (bit & 31)) & 1)
+    if drop and _rounds_up(digits, drop - 1, kept):
         kept += 1
-    value = math.ldexp(float(kept), drop + scale)
+    return math.ldexp(float(kept), drop + scale)
+
+
+@njit(f"void({_I8}, int64)", cache=True, nogil=True)
+def _divide(digits, count):
+    """Digits by a count below 2 ** 32; the last bit is set if anything is left over, which rounding then sees."""
+    left, by = np.uint64(0), np.uint64(count)
+    for at in range(len(digits) - 1, -1, -1):
+        left = (left << np.uint64(32)) | np.uint64(digits[at])
+        digits[at] = np.int64(left // by)
+        left = left % by
+    if left:
+        digits[0] |= 1
+
+
+@njit(f"float64({_I8}, {_I8}, int64, int64)", cache=True, nogil=True)
+def _rounded(digits, scratch, scale, count):
+    """The double nearest to a carried row of digits, divided by a count, rounded once."""
+    negative = digits[len(digits) - 1] < 0
+    scratch[:FRACTION_DIGITS] = 0
+    for at in range(len(digits)):
+        scratch[FRACTION_DIGITS + at] = -digits[at] if negative else digits[at]
+    if negative:
+        _carry(scratch[FRACTION_DIGITS:])
+    if count > 1:
+        _divide(scratch, count)
+    value = _nearest(scratch, scale - 32 * FRACTION_DIGITS)
     return -value if negative else value
 
 
@@ -94,14 +117,14 @@ def sum_whole_runs(groups, weights, lows, highs, starts, sums, summed, beyond):
         beyond[run] = digits[4] != sign & _LOW or digits[5] != sign
 
 
-@njit(f"void({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_ROWS}, float64[::1])", cache=True, nogil=True)
-def round_whole_runs(groups, weights, lows, highs, starts, sums, summed):
-    """Each run's group as the nearest double."""
-    scratch = np.empty(sums.shape[1], np.int64)
+@njit(f"void({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_ROWS}, {_I8}, float64[::1])", cache=True, nogil=True)
+def average_whole_runs(groups, weights, lows, highs, starts, sums, counts, averages):
+    """The double nearest to the average of each run's group; ``counts`` are of its rows after the run."""
+    scratch = np.empty(sums.shape[1] + FRACTION_DIGITS, np.int64)
     for run in range(len(starts) - 1):
         digits = sums[groups[starts[run]]]
         _add_whole(digits, weights, lows, highs, starts[run], starts[run + 1])
-        summed[run] = _rounded(digits, scratch, 0)
+        averages[run] = _rounded(digits, scratch, 0, counts[run])
 
 
 @njit(f"void({_I8}, float64, int64)", cache=True, nogil=True)
@@ -120,10 +143,10 @@ def _add_double(digits, value, weight):
     digits[at + 2] += weight * (high >> 32)
 
 
-@njit(f"void({_I8}, {_I8}, float64[::1], {_I8}, {_ROWS}, {_ROWS}, float64[::1])", cache=True, nogil=True)
-def sum_double_runs(groups, weights, values, starts, sums, oddities, summed):
-    """Each run's group as the double nearest to the exact sum; NaN and infinities are counted beside."""
-    scratch = np.empty(sums.shape[1], np.int64)
+@njit(f"void({_I8}, {_I8}, float64[::1], {_I8}, {_ROWS}, {_ROWS}, {_I8}, float64[::1])", cache=True, nogil=True)
+def sum_double_runs(groups, weights, values, starts, sums, oddities, divisors, summed):
+    """The double nearest to each run's exact sum by its divisor; NaN and infinities are counted beside."""
+    scratch = np.empty(sums.shape[1] + FRACTION_DIGITS, np.int64)
     for run in range(len(starts) - 1):
         group = groups[starts[run]]
         digits, odd = sums[group], oddities[group]
@@ -143,4 +166,4 @@ def sum_double_runs(groups, weights, values, starts, sums, oddities, summed):
         elif odd[PLUS] or odd[MINUS]:
             summed[run] = np.inf if odd[PLUS] else -np.inf
         else:
-            summed[run] = _rounded(digits, scratch, DOUBLE_SCALE)
+            summed[run] = _rounded(digits, scratch, DOUBLE_SCALE, divisors[run])
