@@ -183,7 +183,7 @@ def probed(
         yield "hash_probe", looks
         yield "hash_step", walked
         yield from _away("hash_probe", looks, tuples)
-        yield from _away("hash_step", walked * min(1.0, 1 / (LINE * step.selectivity)), tuples)
+        yield from _away("hash_step", walked / max(1.0, LINE * step.selectivity), tuples)
     elif isinstance(access, KeyAccess | BandAccess):
         runs = 1 + log2(1 + tuples / known.streams[level.stream].block)
         yield "sorted_level", blocks

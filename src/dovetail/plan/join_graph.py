@@ -14,15 +14,17 @@ from dovetail.model.predicate import Equality, Predicate, predicate_streams
 
 def key_classes(predicates: Iterable[Predicate]) -> list[list[Expression]]:
     """Expressions that all equal each other in every result, in order of first mention."""
-    classes: list[list[Expression]] = []
-    for predicate in predicates:
+    classes: dict[int, list[Expression]] = {}
+    of: dict[Expression, int] = {}
+    for number, predicate in enumerate(predicates):
         if not isinstance(predicate, Equality):
             continue
-        touched = [group for group in classes if predicate.left in group or predicate.right in group]
-        merged = [expression for group in touched for expression in group]
-        merged += [side for side in (predicate.left, predicate.right) if side not in merged]
-        classes = [group for group in classes if group not in touched] + [merged]
-    return classes
+        sides = (predicate.left, predicate.right)
+        touched = sorted({of[side] for side in sides if side in of})  # a class is numbered by its last equality
+        merged = dict.fromkeys([each for at in touched for each in classes.pop(at)] + list(sides))
+        classes[number] = list(merged)
+        of.update(dict.fromkeys(merged, number))
+    return list(classes.values())
 
 
 def close_equalities(predicates: Sequence[Predicate]) -> tuple[Predicate, ...]:

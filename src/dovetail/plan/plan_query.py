@@ -60,7 +60,8 @@ def _levels(
         usable = list(applicable(predicates, bound, name))
         access, used = _access(name, usable, algorithms[name], arriving)
         ties = frozenset(stream for predicate in usable for stream in predicate_streams(predicate)) - {name}
-        levels.append(Level(name, access, tuple(predicate for predicate in usable if predicate not in used), ties))
+        settled = set(used)
+        levels.append(Level(name, access, tuple(predicate for predicate in usable if predicate not in settled), ties))
         bound |= {name}
     return tuple(levels)
 

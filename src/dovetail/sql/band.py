@@ -170,19 +170,16 @@ def bounded(left: Expression, right: Expression, function: str, bound: float) ->
 def merge_bands(predicates: list[Predicate]) -> list[Predicate]:
     """Bands over the same two sides become one, in the place of the first."""
     merged: list[Predicate] = []
+    places: dict[tuple[Expression, Expression], int] = {}
     for predicate in predicates:
-        at = next((at for at, other in enumerate(merged) if _mergeable(other, predicate)), None)
-        if at is None:
+        at = len(merged)
+        if isinstance(predicate, Band):
+            at = places.setdefault((predicate.left, predicate.right), at)
+        if at == len(merged):
             merged.append(predicate)
         else:
             merged[at] = merge_pair(merged[at], predicate)  # type: ignore[arg-type]
     return merged
-
-
-def _mergeable(one: Predicate, other: Predicate) -> bool:
-    if not isinstance(one, Band) or not isinstance(other, Band):
-        return False
-    return one.left == other.left and one.right == other.right
 
 
 def merge_pair(one: Band, other: Band) -> Band:

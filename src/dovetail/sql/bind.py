@@ -13,6 +13,7 @@ from sqlglot import exp
 from dovetail.errors import QueryError
 from dovetail.model.expression import Call, Expression, Literal
 from dovetail.sql.arithmetic import arithmetic
+from dovetail.sql.brackets import check_brackets
 from dovetail.sql.build import BOOLEAN, call, coerce, compare, condition, microseconds, unify
 from dovetail.sql.calls import bind_call, callee
 from dovetail.sql.cast import bind_cast
@@ -22,7 +23,7 @@ from dovetail.sql.literal import DURATION, interval_literal, number_literal
 from dovetail.sql.place import placed
 from dovetail.sql.scope import Scope
 from dovetail.sql.term import Term
-from dovetail.sql.types import plain_type
+from dovetail.sql.types import is_text, plain_type
 
 
 def bind(node: exp.Expr, scope: Scope) -> Expression:
@@ -63,6 +64,7 @@ def _boolean(node: exp.Boolean, scope: Scope) -> Expression:
 
 def _comparison(function: str) -> "Rule":
     def rule(node: exp.Binary, scope: Scope) -> Expression:
+        check_brackets(node)
         return compare(function, term(node.left, scope), term(node.right, scope), node)
 
     return rule
@@ -91,11 +93,18 @@ def _negative(node: exp.Neg, scope: Scope) -> Expression:
     operand = term(node.this, scope)
     if pa.types.is_duration(operand.expression.type):
         return coerce(call("negate", (microseconds(operand.expression),), pa.int64()), DURATION)
+    if isinstance(operand.expression, Literal) and operand.expression == _LEAST_WITHOUT_SIGN:
+        return Literal(-(2**63), pa.int64())
     value = number("-", operand, node)
     return call("negate", (value,), value.type)
 
 
 def _between(node: exp.Between, scope: Scope) -> Expression:
+    check_brackets(node)
+    if node.args.get("symmetric"):
+        raise QueryError(
+            f'"{sql_text(node.this)}" BETWEEN SYMMETRIC is not part of the language; take LEAST and GREATEST of its bounds'
+        )
     value = term(node.this, scope)
     low = compare("ge", value, term(node.args["low"], scope), node)
     high = compare("le", value, term(node.args["high"], scope), node)
@@ -103,10 +112,15 @@ def _between(node: exp.Between, scope: Scope) -> Expression:
 
 
 def _in(node: exp.In, scope: Scope) -> Expression:
+    check_brackets(node)
     if node.args.get("query") or node.args.get("unnest") or node.args.get("field") or not node.expressions:
         raise QueryError(f'"{sql_text(node)}": IN needs a list of values in parentheses')
-    needle, options = term(node.this, scope), [term(option, scope) for option in node.expressions]
-    matches = tuple(compare("eq", needle, option, node) for option in options)
+    needle = term(node.this, scope)
+    found = (_constant_of(option, needle.expression.type) for option in node.expressions)
+    constants = [constant for constant in found if constant is not None]
+    if len(constants) == len(node.expressions) > 1:
+        return call("in", (needle.expression, *constants), BOOLEAN)
+    matches = tuple(compare("eq", needle, term(option, scope), node) for option in node.expressions)
     if all(isinstance(match, Call) and match.arguments[0] == needle.expression for match in matches):
         values = [match.arguments[1] for match in matches if isinstance(match, Call)]
         hashable = not pa.types.is_floating(needle.expression.type)
@@ -115,7 +129,18 @@ def _in(node: exp.In, scope: Scope) -> Expression:
     return matches[0] if len(matches) == 1 else call("or", matches, BOOLEAN)
 
 
+def _constant_of(option: exp.Expr, type: pa.DataType) -> Literal | None:
+    """A constant written out in the very type it is looked for in; None for anything else, which needs a comparison."""
+    if not isinstance(option, exp.Literal):
+        return None
+    if option.is_string:
+        return Literal(option.this, type) if is_text(type) else None
+    made = number_literal(option.this)
+    return made if made.type == type == pa.int64() else None
+
+
 def _like(node: exp.Like | exp.ILike, scope: Scope) -> Expression:
+    check_brackets(node)
     value, pattern = text("like", term(node.this, scope), node), text("like", term(node.expression, scope), node)
     if not isinstance(pattern, Literal):
         raise QueryError(f'LIKE needs a pattern that is written out in "{sql_text(node)}"')
@@ -180,6 +205,8 @@ def _function(node: exp.Anonymous, scope: Scope) -> Expression:
     function = callee(node, scope)
     return bind_call(function, [term(argument, scope) for argument in node.expressions], node)
 
+
+_LEAST_WITHOUT_SIGN = Literal(2**63, pa.uint64())  # with its sign it is the least int64
 
 Rule = Callable[..., Expression]
 

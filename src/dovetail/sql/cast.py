@@ -43,6 +43,8 @@ _NAMED = {
 
 def bind_cast(value: Term, node: exp.Cast) -> Expression:
     """The cast of a bound value to the type that the node names."""
+    if node.args.get("default"):
+        raise QueryError(f'"{sql_text(node)}": a CAST has no DEFAULT; write COALESCE(TRY_CAST(...), ...)')
     target = _named_type(node.to, node)
     source = value.expression.type
     if not castable(source, target):

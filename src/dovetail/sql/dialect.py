@@ -1,8 +1,9 @@
 """The grammar: standard SQL expressions, parsed by sqlglot into its own tree.
 
-The dialect is sqlglot's neutral one with two changes, so that nothing is read in a way a user cannot see:
-names may be quoted with backticks as well as double quotes, and every function call stays a call by name
-(sqlglot would rename many of them and would hide a user's function of the same name).
+The dialect is sqlglot's neutral one with three changes, so that nothing is read in a way a user cannot see:
+names may be quoted with backticks as well as double quotes; every function call stays a call by name
+(sqlglot would rename many of them and would hide a user's function of the same name); and IS binds less than a
+comparison, as in DuckDB and Spark.
 
     T."odd name" = ABS(H.x)   ->   EQ(Column(T, odd name), Anonymous(ABS, Column(H, x)))
 """
@@ -10,7 +11,7 @@ names may be quoted with backticks as well as double quotes, and every function 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from sqlglot import Token, exp, parse, parser, tokens
+from sqlglot import Token, TokenType, exp, parse, parser, tokens
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 
@@ -18,10 +19,12 @@ from dovetail.errors import QueryError
 from dovetail.sql.place import Source, Span
 
 _HEAD = "SELECT\n"
+_CONSTANTS = (TokenType.NUMBER, TokenType.STRING)
+_ENDS_OF_ITEM = (TokenType.COMMA, TokenType.R_PAREN)
 
 
 class Dovetail(Dialect):
-    """sqlglot's neutral dialect with backticks and with functions by name."""
+    """sqlglot's neutral dialect with backticks, with functions by name, and with IS below comparisons."""
 
     class Tokenizer(tokens.Tokenizer):
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
@@ -32,6 +35,15 @@ class Dovetail(Dialect):
             name: parser.Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST", "EXTRACT")
         }
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
+        IS_PREDICATE_PRECEDENCE: ClassVar[parser.IsPredicatePrecedence] = parser.IsPredicatePrecedence.LOW
+
+        def _parse_select_or_expression(self, alias: bool = False) -> exp.Expr | None:
+            """An item of a list; a constant between commas is taken as it is, or a long IN would take seconds."""
+            if self._curr.token_type in _CONSTANTS and self._next.token_type in _ENDS_OF_ITEM:
+                self._advance()
+                is_string = self._prev.token_type == TokenType.STRING
+                return self.expression(exp.Literal(this=self._prev.text, is_string=is_string), self._prev)
+            return super()._parse_select_or_expression(alias)
 
 
 def parse_items(text: str) -> list[exp.Expr]:

@@ -41,6 +41,9 @@ class Scope:
         if stream_name is None:
             return self._unqualified(name)
         stream = self.stream(stream_name)
+        at = stream.schema.get_field_index(name)  # by a hash; -1 if there is none or more than one
+        if at >= 0:
+            return Column(stream.name, name, stream.schema.field(at).type)
         found = find_name(name, stream.schema.names)
         if found is None:
             raise QueryError(f"stream '{stream.name}' has no column '{name}'; {nearest(name, stream.schema.names)}")

@@ -51,3 +51,27 @@ SELECT NULL AS nothing FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
 --> line 1, column 16: "NULL" has no type; write CAST(... AS ...)
 -->     SELECT NULL AS nothing FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
 -->                    ^^^^^^^
+
+-- # two comparisons in a row
+SELECT A.k FROM A, B WHERE A.k = B.k AND A.k < B.k = TRUE WINDOW 1 MINUTE
+--> line 1, column 42: "A.k < B.k = TRUE" has one comparison inside another, which databases read in different ways; put brackets around the inner one, such as (A.k < B.k), or join the two by AND
+-->     SELECT A.k FROM A, B WHERE A.k = B.k AND A.k < B.k = TRUE WINDOW 1 MINUTE
+-->                                              ^^^^^^^^^
+
+-- # a comparison with the result of IN
+SELECT A.k FROM A, B WHERE A.k = B.k IN (1, 2) WINDOW 1 MINUTE
+--> line 1, column 28: "A.k = B.k IN (1, 2)" has one comparison inside another, which databases read in different ways; put brackets around the inner one, such as (B.k IN (1, 2)), or join the two by AND
+-->     SELECT A.k FROM A, B WHERE A.k = B.k IN (1, 2) WINDOW 1 MINUTE
+-->                                ^^^^^^^^^^^^^^^^^^
+
+-- # BETWEEN in either order
+SELECT A.k FROM A, B WHERE A.k = B.k AND A.k BETWEEN SYMMETRIC 3 AND 1 WINDOW 1 MINUTE
+--> line 1, column 42: "A.k" BETWEEN SYMMETRIC is not part of the language; take LEAST and GREATEST of its bounds
+-->     SELECT A.k FROM A, B WHERE A.k = B.k AND A.k BETWEEN SYMMETRIC 3 AND 1 WINDOW 1 MINUTE
+-->                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+-- # a cast with a default
+SELECT A.k FROM A, B WHERE A.k = CAST(B.s AS BIGINT DEFAULT 0 ON CONVERSION ERROR) WINDOW 1 MINUTE
+--> line 1, column 39: "CAST(B.s AS BIGINT DEFAULT 0 ON CONVERSION ERROR)": a CAST has no DEFAULT; write COALESCE(TRY_CAST(...), ...)
+-->     SELECT A.k FROM A, B WHERE A.k = CAST(B.s AS BIGINT DEFAULT 0 ON CONVERSION ERROR) WINDOW 1 MINUTE
+-->                                           ^^^^^^^^^^^^^^^^^^^^^^^

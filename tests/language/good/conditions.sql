@@ -147,3 +147,12 @@ WINDOW 1 MINUTE -- ;
 --> B: window 1 minute
 --> equality A.k = B.k
 --> k int64 = A.k
+
+-- # IS binds less than a comparison
+SELECT A.k FROM A, B WHERE A.k = B.k AND A.s <> B.s IS NOT NULL WINDOW 1 MINUTE
+--> inner
+--> A: window 1 minute
+--> B: window 1 minute
+--> equality A.k = B.k
+--> residual not(is_null(ne(A.s, B.s)))
+--> k int64 = A.k
