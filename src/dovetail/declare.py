@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from dovetail.errors import QueryError, StreamError, nearest
 from dovetail.model.budget import Budget
+from dovetail.model.collation import BY_BYTES, as_metadata, collation_of
 from dovetail.model.duration import duration_us
 from dovetail.model.order import Adaptive
 from dovetail.model.predicate import Predicate
@@ -40,7 +41,7 @@ def as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
     elif type(data).__module__.startswith("pyspark."):
         from dovetail.runtime.spark.types import arrow_schema
 
-        found = arrow_schema(data.schema)
+        found = arrow_schema(data.schema, data.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC")
     elif isinstance(data, pa.Table | pa.RecordBatch):
         found = data.schema
     else:
@@ -48,7 +49,12 @@ def as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
             f"stream {name!r}: data is a {type(data).__name__}; give a Spark DataFrame, an Arrow table, "
             "a pandas or Polars frame, a DuckDB relation, or nothing and a schema"
         )
-    plain = [pa.field(field.name, _plain(field.type)) for field in found if not field.name.startswith("__index_level_")]
+    kept = [field for field in found if not field.name.startswith("__index_level_")]
+    collations = [as_metadata(collation_of(field) or BY_BYTES) for field in kept]
+    plain = [
+        pa.field(field.name, _plain(field.type), metadata=collation)
+        for field, collation in zip(kept, collations, strict=True)
+    ]
     twice = next((field.name for field in plain if found.names.count(field.name) > 1), None)
     if twice is not None:
         raise StreamError(f"stream {name!r} has more than one column {twice!r}; rename one")

@@ -24,6 +24,7 @@ from dovetail.model.window import RowWindow
 from dovetail.sql.bind import bind
 from dovetail.sql.build import coerce
 from dovetail.sql.calls import AGGREGATES
+from dovetail.sql.collations import check_plain
 from dovetail.sql.dialect import sql_text
 from dovetail.sql.place import placed
 from dovetail.sql.scope import Scope
@@ -60,6 +61,8 @@ class GroupScope(Scope):
         if function != "count" or not (len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Star)):
             inner, distinct = _argument(node)
             value = _typed(function, bind(inner, Scope(self.streams, self.functions, self.hidden)), distinct, node)
+            if distinct or function != "count":
+                check_plain(value, self.streams)
             argument, type_ = self._noted(value), _result_type(function, value.type)
         same = [a for a in self.aggregates if (a.function, a.argument, a.distinct) == (function, argument, distinct)]
         if not same:
@@ -127,6 +130,7 @@ def _key(node: exp.Expr, scope: Scope) -> Expression:
     if next((each for each in node.find_all(exp.Anonymous) if is_aggregate(each, scope)), None) is not None:
         raise placed(QueryError(f'"{sql_text(node)}" is an aggregate; GROUP BY takes columns and expressions'), node)
     key = bind(node, scope)
+    check_plain(key, scope.streams)
     if isinstance(key, Literal):
         raise placed(QueryError(f'"{sql_text(node)}" is a constant; GROUP BY takes columns and expressions'), node)
     if not keyable(key.type):

@@ -18,7 +18,7 @@ from dovetail.sql.build import beside, call, coerce, microseconds
 from dovetail.sql.dialect import sql_text
 from dovetail.sql.literal import DURATION
 from dovetail.sql.term import Term, describe
-from dovetail.sql.types import as_decimal, is_instant, is_number
+from dovetail.sql.types import as_decimal, common_type, is_instant, is_number
 
 _WORDS = {"modulo": "take the rest of"}
 _DIGITS = 38  # of Spark's and DuckDB's widest decimal
@@ -96,6 +96,9 @@ def _times(function: str, a: Expression, b: Expression) -> Expression | None:
     if function == "add" and spans[0] and is_instant(b.type):
         return _instant(function, b, a)
     if function == "subtract" and is_instant(a.type) and is_instant(b.type):
+        common = common_type(a.type, b.type)
+        if getattr(common, "tz", None) not in (None, "UTC"):
+            a, b = coerce(a, common), coerce(b, common)
         return _duration(function, microseconds(a), microseconds(b))
     if function == "multiply" and spans[0] and pa.types.is_integer(b.type):
         return _duration(function, microseconds(a), coerce(b, pa.int64()))

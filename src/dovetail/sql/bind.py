@@ -102,9 +102,7 @@ def _negative(node: exp.Neg, scope: Scope) -> Expression:
 def _between(node: exp.Between, scope: Scope) -> Expression:
     check_brackets(node)
     if node.args.get("symmetric"):
-        raise QueryError(
-            f'"{sql_text(node.this)}" BETWEEN SYMMETRIC is not part of the language; take LEAST and GREATEST of its bounds'
-        )
+        raise QueryError("BETWEEN SYMMETRIC is not part of the language; take LEAST and GREATEST of its bounds")
     value = term(node.this, scope)
     low = compare("ge", value, term(node.args["low"], scope), node)
     high = compare("le", value, term(node.args["high"], scope), node)

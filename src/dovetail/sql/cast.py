@@ -4,6 +4,8 @@ CAST(T.text AS BIGINT)   ->   cast(T.text as int64), NULL where a text is no num
 DATE '2026-01-31'        ->   that date, at once; CAST('soon' AS DATE) is refused at once
 """
 
+from datetime import datetime
+
 import pyarrow as pa
 from sqlglot import exp
 
@@ -63,8 +65,15 @@ def _constant(expression: Expression, target: pa.DataType) -> Expression:
             read = time_literal(expression.value, pa.timestamp("us", tz="UTC"))
         except (ValueError, OverflowError):
             return Literal(None, target)
-        return Literal(read.value.date(), target) if pa.types.is_date(target) else coerce(read, target)
+        if pa.types.is_date(target):
+            return Literal(read.value.date(), target)
+        return coerce(read, pa.timestamp("us", tz="UTC") if _has_offset(expression.value) else target)
     return coerce(expression, target)
+
+
+def _has_offset(text: str) -> bool:
+    """Whether a written time names an instant of its own, whatever zone it stands in."""
+    return datetime.fromisoformat(text.strip()).tzinfo is not None
 
 
 def castable(source: pa.DataType, target: pa.DataType) -> bool:

@@ -17,6 +17,7 @@ from dovetail.sql.band import merge_bands
 from dovetail.sql.bind import term
 from dovetail.sql.build import condition
 from dovetail.sql.classify import as_predicate, conjuncts
+from dovetail.sql.collations import check_comparisons
 from dovetail.sql.dialect import parse_expression, shortened
 from dovetail.sql.place import PlacedError, placed
 from dovetail.sql.scope import Scope
@@ -47,6 +48,7 @@ def condition_of(nodes: Sequence[exp.Expr], scope: Scope) -> Condition:
     predicates: list[Predicate] = []
     filters: list[tuple[str, Expression]] = []
     for conjunct in (part for node in nodes for part in conjuncts(_whole(node, scope))):
+        check_comparisons(conjunct, scope.streams)
         names = streams_of(conjunct)
         if len(names) > 1:
             predicates.append(as_predicate(conjunct, order))

@@ -3,7 +3,7 @@
     40      ->  int64 40              '2026-01-01' beside a timestamp   ->  that timestamp
     1.5     ->  double 1.5            INTERVAL '5' SECOND               ->  a duration of 5,000,000 microseconds
 
-A time without offset is UTC.
+A time without offset is in the zone of what it stands beside (on Spark that of the session), or UTC.
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -15,6 +15,7 @@ from sqlglot import exp
 from dovetail.errors import QueryError
 from dovetail.model.duration import duration_us
 from dovetail.model.expression import Literal
+from dovetail.model.zone import zone
 from dovetail.sql.dialect import sql_text
 
 DURATION = pa.duration("us")
@@ -61,8 +62,10 @@ def time_literal(text: str, beside: pa.DataType) -> Literal:
 
 
 def in_zone(moment: date, type: pa.DataType) -> datetime:
-    """The moment as a value of a timestamp type: aware if the type has a zone, else naive in UTC."""
+    """The moment as a value of a timestamp type: aware, read in its zone, or naive in UTC if it has none."""
     if not isinstance(moment, datetime):
         moment = datetime(moment.year, moment.month, moment.day)
-    aware = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return aware if type.tz else aware.replace(tzinfo=None)
+    if type.tz is None:
+        return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=zone(type.tz))
+    return aware.astimezone(UTC)

@@ -24,6 +24,7 @@ from dovetail.model.stream import Stream
 from dovetail.sql.aggregates import aggregation, group_scope, has_aggregates, joined
 from dovetail.sql.bind import bind
 from dovetail.sql.build import coerce
+from dovetail.sql.collations import check_comparisons
 from dovetail.sql.dialect import parse_items, shortened, sql_text
 from dovetail.sql.place import PlacedError, placed
 from dovetail.sql.scope import Scope
@@ -128,6 +129,7 @@ def _unnamed(node: exp.Expr, scope: Scope) -> Item:
 
 def _typed(node: exp.Expr, scope: Scope) -> Expression:
     expression = bind(node, scope)
+    check_comparisons(expression, scope.streams)
     if pa.types.is_null(expression.type):
         raise QueryError(f'"{sql_text(node)}" has no type; write CAST(... AS ...)')
     return expression

@@ -15,6 +15,7 @@ Arithmetic that overflows the type of its result gives NULL.
 
 import math
 from collections.abc import Mapping
+from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
@@ -23,6 +24,7 @@ import pyarrow as pa
 
 from dovetail.model.expression import Call, Column, Expression, Literal
 from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity
+from dovetail.model.zone import zone
 from dovetail.testing.functions import SCALAR
 
 Row = Mapping[str, Mapping[str, Any]]
@@ -99,6 +101,14 @@ def _shaped(value: Any, type_: pa.DataType) -> Any:
     if pa.types.is_decimal(type_):
         return _decimal(value, type_)
     return value
+
+
+def _on_clock(value: date, target: pa.DataType) -> datetime:
+    """A day or time as one of a type: without a zone it is read off the clocks of the zone it gets, and the reverse."""
+    moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+    if target.tz is None:
+        return moment.replace(tzinfo=None)
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone(target.tz))
 
 
 def _decimal(value: Any, type_: pa.DataType) -> Decimal | None:
@@ -186,6 +196,8 @@ def _cast(value: Any, source: pa.DataType, target: pa.DataType) -> Any:
         return float(value)
     if pa.types.is_decimal(target) and isinstance(value, int | Decimal):
         return _decimal(value, target)
+    if pa.types.is_timestamp(target) and isinstance(value, date):
+        return _on_clock(value, target)
     try:
         if pa.types.is_integer(target) and isinstance(value, float | Decimal):
             return pa.scalar(math.trunc(value), target).as_py()

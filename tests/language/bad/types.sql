@@ -66,7 +66,7 @@ SELECT A.k FROM A, B WHERE A.k = B.k IN (1, 2) WINDOW 1 MINUTE
 
 -- # BETWEEN in either order
 SELECT A.k FROM A, B WHERE A.k = B.k AND A.k BETWEEN SYMMETRIC 3 AND 1 WINDOW 1 MINUTE
---> line 1, column 42: "A.k" BETWEEN SYMMETRIC is not part of the language; take LEAST and GREATEST of its bounds
+--> line 1, column 42: BETWEEN SYMMETRIC is not part of the language; take LEAST and GREATEST of its bounds
 -->     SELECT A.k FROM A, B WHERE A.k = B.k AND A.k BETWEEN SYMMETRIC 3 AND 1 WINDOW 1 MINUTE
 -->                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 

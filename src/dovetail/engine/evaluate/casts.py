@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from dovetail.engine.evaluate.attempt import null_where_invalid
 from dovetail.engine.evaluate.decimals import rounded_to, truncated
 from dovetail.errors import DataError
-from dovetail.model.expression import Call
+from dovetail.model.expression import Call, Literal
 
 
 def cast_to(call: Call) -> Callable[[Any], Any]:
@@ -23,12 +23,35 @@ def cast_to(call: Call) -> Callable[[Any], Any]:
     source, target = call.arguments[0].type, call.type
     if source == target:
         return lambda value: value
+    if pa.types.is_timestamp(target) and (pa.types.is_timestamp(source) or pa.types.is_date(source)):
+        if _zone(source) is None and target.tz not in (None, "UTC"):
+            return _into_zone(call)
+        if target.tz is None and _zone(source) not in (None, "UTC"):
+            return _out_of_zone(call)
     if _rounds(source, target):
         return lambda value: value.cast(target, safe=False)
     if pa.types.is_decimal(source) and pa.types.is_decimal(target) and source.scale > target.scale:
         return rounded_to(target)
     prepare = _preparation(source, target)
     return lambda value: _cast(value, lambda values: prepare(values).cast(target), target, call)
+
+
+def _zone(type_: pa.DataType) -> str | None:
+    return type_.tz if pa.types.is_timestamp(type_) else None
+
+
+def _into_zone(call: Call) -> Callable[[Any], Any]:
+    """A time without a zone is read off the clocks of the zone it gets; of an hour shown twice it is the first."""
+    target = call.type
+    to_clock = cast_to(Call("cast", call.arguments, pa.timestamp(target.unit)))
+    return lambda value: pc.assume_timezone(to_clock(value), target.tz, ambiguous="earliest", nonexistent="latest")
+
+
+def _out_of_zone(call: Call) -> Callable[[Any], Any]:
+    """A time that loses its zone is what the clocks there showed."""
+    clock = Literal(None, pa.timestamp(call.arguments[0].type.unit))
+    to_unit = cast_to(Call("cast", (clock,), call.type))
+    return lambda value: to_unit(pc.local_timestamp(value))
 
 
 def _rounds(source: pa.DataType, target: pa.DataType) -> bool:

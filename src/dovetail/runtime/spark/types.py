@@ -2,9 +2,10 @@
 
     StructType([ts timestamp, v array<decimal(9,2)>])  <->  schema(ts: timestamp[us, UTC], v: list<decimal128(9, 2)>)
 
-Spark's ``timestamp`` is an instant and becomes microseconds in UTC; ``timestamp_ntz`` has no zone and
-keeps none. On the way out, types that Spark does not have (unsigned integers, large strings, fixed-size
-lists, ...) become the smallest Spark type that holds every value.
+Spark's ``timestamp`` is an instant and becomes microseconds in the session's zone, in which a time without an offset
+beside it is read; ``timestamp_ntz`` has no zone and keeps none. The collation of a text is noted beside its type. On
+the way out, types that Spark does not have (unsigned integers, large strings, fixed-size lists, ...) become the
+smallest Spark type that holds every value.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pyarrow as pa
 from pyspark.sql import types as spark
 
 from dovetail.errors import StreamError
+from dovetail.model.collation import BY_BYTES, as_metadata
 
 _SIMPLE: dict[type[spark.DataType], pa.DataType] = {
     spark.BooleanType: pa.bool_(),
@@ -27,21 +29,25 @@ _SIMPLE: dict[type[spark.DataType], pa.DataType] = {
     spark.CharType: pa.string(),
     spark.BinaryType: pa.binary(),
     spark.DateType: pa.date32(),
-    spark.TimestampType: pa.timestamp("us", tz="UTC"),
     spark.TimestampNTZType: pa.timestamp("us"),
     spark.DayTimeIntervalType: pa.duration("us"),
     spark.NullType: pa.null(),
 }
 
 
-def arrow_schema(schema: spark.StructType) -> pa.Schema:
-    """The Arrow schema of a DataFrame; StreamError names a column whose type Arrow cannot carry."""
-    return pa.schema([pa.field(field.name, _column_type(field), field.nullable) for field in schema.fields])
+def arrow_schema(schema: spark.StructType, zone: str = "UTC") -> pa.Schema:
+    """The Arrow schema of a DataFrame, times in the session's zone; StreamError names a column Arrow cannot carry."""
+    return pa.schema([_column(field, zone) for field in schema.fields])
 
 
-def _column_type(field: spark.StructField) -> pa.DataType:
+def _column(field: spark.StructField, zone: str) -> pa.Field:
+    collation = getattr(field.dataType, "collation", BY_BYTES)
+    return pa.field(field.name, _column_type(field, zone), field.nullable, as_metadata(collation))
+
+
+def _column_type(field: spark.StructField, zone: str) -> pa.DataType:
     try:
-        return arrow_type(field.dataType)
+        return arrow_type(field.dataType, zone)
     except KeyError as missing:
         raise StreamError(
             f"column {field.name!r} has the type {field.dataType.simpleString()}, and {missing.args[0]} cannot be "
@@ -49,17 +55,20 @@ def _column_type(field: spark.StructField) -> pa.DataType:
         ) from missing
 
 
-def arrow_type(type_: spark.DataType) -> pa.DataType:
+def arrow_type(type_: spark.DataType, zone: str = "UTC") -> pa.DataType:
     """KeyError with the name of the offending type if there is no such Arrow type."""
     if isinstance(type_, spark.DecimalType):
         return pa.decimal128(type_.precision, type_.scale)
     if isinstance(type_, spark.ArrayType):
-        return pa.list_(pa.field("element", arrow_type(type_.elementType), type_.containsNull))
+        return pa.list_(pa.field("element", arrow_type(type_.elementType, zone), type_.containsNull))
     if isinstance(type_, spark.MapType):
-        value = pa.field("value", arrow_type(type_.valueType), type_.valueContainsNull)
-        return pa.map_(pa.field("key", arrow_type(type_.keyType), nullable=False), value)
+        value = pa.field("value", arrow_type(type_.valueType, zone), type_.valueContainsNull)
+        return pa.map_(pa.field("key", arrow_type(type_.keyType, zone), nullable=False), value)
     if isinstance(type_, spark.StructType):
-        return pa.struct([pa.field(field.name, arrow_type(field.dataType), field.nullable) for field in type_.fields])
+        inner = [(field.name, arrow_type(field.dataType, zone), field.nullable) for field in type_.fields]
+        return pa.struct([pa.field(*each) for each in inner])
+    if isinstance(type_, spark.TimestampType):
+        return pa.timestamp("us", tz=zone)
     if type(type_) not in _SIMPLE:
         raise KeyError(type_.simpleString())
     return _SIMPLE[type(type_)]
