@@ -1,5 +1,7 @@
 """Two readings of one text must agree: conjuncts and the whole, columns and single rows."""
 
+from decimal import Decimal
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,3 +72,24 @@ def test_columns_and_single_rows_give_the_same_values(data: st.DataObject) -> No
 def _row_by_row(expression: Expression, pairs: list[Pair]) -> pa.Array:
     values = [interpret(expression, pair) for pair in pairs]
     return pa.array(values, expression.type, from_pandas=False)
+
+
+EXTREMES = st.one_of(st.none(), st.sampled_from([2**63 - 1, -(2**63), -1, 0, 1]), st.integers(-(2**63), 2**63 - 1))
+OVERFLOWING = (
+    "a + b", "a - b", "a * b", "a % b", "-a", "ABS(a)", "a + b - b", "ABS(a - b) + 1", "d * d", "d + a", "a - d",
+    "d % a", "a % d", "d * a % 7", "CAST(d AS BIGINT)", "CAST(a AS INT)", "CAST(d AS DECIMAL(20, 2))", "u - a", "u * u",
+    "CAST(u AS BIGINT) + 1", "CASE WHEN a > 0 THEN a * 3 ELSE -a END", "a + 1 IS NULL", "COALESCE(a * b, u % 5)",
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(EXTREMES, EXTREMES, EXTREMES), min_size=1, max_size=8), st.sampled_from(OVERFLOWING))
+def test_overflow_is_the_same_over_columns_and_single_rows(drawn: list[tuple[int | None, ...]], text: str) -> None:
+    types = {"a": pa.int64(), "b": pa.int64(), "d": pa.decimal128(38, 6), "u": pa.uint64()}
+    table = [
+        {"a": a, "b": b, "d": None if c is None else Decimal(c).scaleb(-6), "u": None if b is None else b + 2**63}
+        for a, b, c in drawn
+    ]
+    columns = {("T", name): pa.array([row[name] for row in table], type_) for name, type_ in types.items()}
+    (output,) = bind_select(f"{text} AS value", [Stream("T", pa.schema(types), "ts")], {})
+    whole = evaluate(output.expression, columns, len(table))
+    assert whole.to_pylist() == [interpret(output.expression, {"T": row}) for row in table]
