@@ -62,7 +62,8 @@ QUERIES: dict[str, Callable[[], Any]] = {
     "join: needs two streams or more, got 1": lambda: dv.join(stream(), on="TRUE"),
     "join: 'T' is not a stream; make one with dovetail.stream(...)": lambda: dv.join("T", stream("H"), on="TRUE"),  # type: ignore[arg-type]
     "join: on is None; give a condition as text, like 'A.k = B.k'": lambda: join(on=None),
-    "two streams are named 'T'; give each its own name": lambda: join("T", "T"),
+    "two streams are named 'T'; give each its own name. A stream is joined with itself under aliases: "
+    "dovetail.sql('SELECT * FROM T x, T y WHERE x.k = y.k WINDOW 1 MINUTE', stream)": lambda: join("T", "T"),
     "stream 'H' has no window; give it one, or give the join one for all": lambda: dv.join(
         stream(), stream("H", window=None), on="T.n = H.n"
     ),

@@ -1,34 +1,44 @@
-"""A bound query: everything the planner needs, nothing left to look up."""
+"""A bound query: everything the planner needs, nothing left to look up.
 
-from collections.abc import Mapping
+It checks itself, so that every way to make one (``join``, ``sql``, ``replace``, sharing, a pipeline file) meets the
+same checks, and words that stand for values ("adaptive", one algorithm for all streams) become those values here.
+"""
+
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from dovetail.model.aggregate import Aggregation
+from dovetail.model.algorithm import Algorithms, as_algorithms
 from dovetail.model.budget import Budget
+from dovetail.model.check_parts import check_parts
+from dovetail.model.check_streams import check_streams
+from dovetail.model.choice import as_choice
 from dovetail.model.expression import Expression
+from dovetail.model.fitting import check_budget, check_how, check_partitions
+from dovetail.model.order import as_order
+from dovetail.model.output import Output
 from dovetail.model.predicate import Predicate
 from dovetail.model.stream import Stream
+from dovetail.model.ties import check_tied
+from dovetail.model.tree import as_plan
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 Late = Literal["drop", "keep", "divert"]
-Algorithm = Literal["hash", "scan", "sorted"]
 Invalidation = Literal["auto", "active", "lazy"]
 
-
-@dataclass(frozen=True)
-class Output:
-    """One column of the result."""
-
-    name: str
-    expression: Expression
+HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
+LATE: tuple[Late, ...] = ("drop", "keep", "divert")
+INVALIDATIONS: tuple[Invalidation, ...] = ("auto", "active", "lazy")
 
 
 @dataclass(frozen=True)
 class JoinQuery:
-    """Streams in query order (each with its window), the conjuncts between them, the result's columns."""
+    """Streams in query order (each with its window), the conjuncts between them, the result's columns.
+
+    ``cross``: every combination is wanted where nothing ties streams together.
+    """
 
     streams: tuple[Stream, ...]
     predicates: tuple[Predicate, ...]
@@ -38,11 +48,27 @@ class JoinQuery:
     order: Any = "none"
     late: Late = "drop"
     budget: Budget | None = None
-    algorithm: Literal["auto"] | Mapping[str, Algorithm] = "auto"
+    algorithm: Algorithms = "auto"
     plan: Any = "auto"
     partitions: int | None = None
     aggregation: Aggregation | None = None
     invalidation: Invalidation = "auto"
+    cross: bool = False
+
+    def __post_init__(self) -> None:
+        check_streams(self.streams)
+        as_choice("how", self.how, HOWS)
+        check_how(self.how, len(self.streams))
+        check_parts(self.streams, self.predicates, self.filters, self.select, self.aggregation, self.seen)
+        if not self.cross:
+            check_tied(self.names, self.predicates)
+        as_choice("late", self.late, LATE)
+        as_choice("invalidation", self.invalidation, INVALIDATIONS)
+        check_partitions(self.partitions)
+        object.__setattr__(self, "order", as_order(self.order, self.aggregation is not None))
+        object.__setattr__(self, "algorithm", as_algorithms(self.algorithm, self.names))
+        object.__setattr__(self, "plan", as_plan(self.plan, self.names))
+        check_budget(self.budget, self.how, self.aggregation is not None, self.plan)
 
     def stream(self, name: str) -> Stream:
         return next(stream for stream in self.streams if stream.name == name)
@@ -50,6 +76,11 @@ class JoinQuery:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(stream.name for stream in self.streams)
+
+    @property
+    def seen(self) -> tuple[Stream, ...]:
+        """The streams whose rows are in the results: of a semi or anti join only the first."""
+        return self.streams[:1] if self.how in ("semi", "anti") else self.streams
 
     def filters_of(self, stream: str | None = None) -> tuple[Expression, ...]:
         """The conditions on one stream alone, of this stream or of all."""

@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from dovetail.errors import PlanError
+from dovetail.model.algorithm import Algorithm
 from dovetail.model.expression import Expression, columns_of, streams_of
 from dovetail.model.predicate import Band, Equality, Predicate, Similarity, operands, predicate_streams
-from dovetail.model.query import Algorithm, JoinQuery
+from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow
 from dovetail.plan.choose_algorithm import cell_width, choose_algorithm
 from dovetail.plan.choose_invalidation import choose_lazy

@@ -162,7 +162,7 @@ class Run:
         return read()
 
     def _known(self, stream_name: str) -> str:
-        if stream_name not in self._streams:
+        if not isinstance(stream_name, str) or stream_name not in self._streams:
             raise DataError(f"the query has no stream {stream_name!r}; {nearest(stream_name, self._streams)}")
         return stream_name
 

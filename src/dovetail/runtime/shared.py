@@ -8,7 +8,7 @@ from dovetail.engine.engine import Stopwatch
 from dovetail.engine.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.plan.explain import explain
 from dovetail.plan.group_queries import Groups
-from dovetail.plan.share_queries import Member
+from dovetail.plan.share_queries import member_of
 from dovetail.runtime.adapting import WallStopwatch
 from dovetail.runtime.local import Run, tables_of
 from dovetail.runtime.operators import Operators, written_places
@@ -60,9 +60,9 @@ class SharedRun(Run):
         misses nothing (``complete_from``).
         """
         self._open("add")
-        name = query.name or _unused([member.name for member in self._groups.members])
-        self._change(self._groups.adding(Member(name, query.model)))
-        return name
+        member = member_of(query, _unused([each.name for each in self._groups.members]))
+        self._change(self._groups.adding(member))
+        return member.name
 
     def remove(self, name: str) -> None:
         """Stop a query at once; the others do not notice."""

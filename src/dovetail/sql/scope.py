@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dovetail.errors import QueryError, nearest
+from dovetail.model.check_parts import not_in_result
 from dovetail.model.expression import Column, Expression, UserFunction
 from dovetail.model.stream import Stream
 
@@ -30,7 +31,7 @@ class Scope:
         names = [stream.name for stream in self.streams]
         found = find_name(name, names)
         if found is None and find_name(name, self.hidden):
-            raise QueryError(f"the rows of '{name}' are not in the result of this join; only those of '{names[0]}' are")
+            raise QueryError(not_in_result(name, names[0]))
         if found is None:
             tail = nearest(name, names).replace("it has", "the query has", 1)
             raise QueryError(f"there is no stream '{name}'; {tail}")
