@@ -110,9 +110,8 @@ DATA: dict[str, Callable[[Any], Any]] = {
     "stream 'T' has no column 'locaton'; it has: ts, location, value, n. Did you mean 'location'?": lambda run: (
         run.push("T", [{"ts": 1, "locaton": "a"}])
     ),
-    "rows for stream 'T' do not fit its columns: Expected bytes, got a 'int' object": lambda run: run.push(
-        "T", [{"ts": 1, "location": 5}]
-    ),
+    "rows[0] pushed to stream 'T': column 'location' needs string, and got 5: a whole number is not text; convert it "
+    "first": lambda run: run.push("T", [{**ROW, "location": 5}]),
     "rows pushed to stream 'T' have no column 'location'; they have: ts, value, n.": lambda run: run.push(
         "T", TABLE.drop_columns(["location"])
     ),

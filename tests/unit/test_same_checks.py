@@ -1,4 +1,4 @@
-"""Nonsense is refused by the same sentence, whichever way a query is made: join, sql, replace, share, a pipeline file."""
+"""Nonsense is refused by the same sentence, whichever way a query is made: join, sql, replace, share or a file."""
 
 import pickle
 from collections.abc import Callable
@@ -177,7 +177,7 @@ def test_aggregates_are_of_results_in_order_also_after_a_change() -> None:
 
 
 def test_a_misspelt_option_of_join() -> None:
-    with pytest.raises(dv.QueryError, match="a query has no option 'ordr'; it has: on, .* Did you mean 'order'?"):
+    with pytest.raises(dv.QueryError, match=r"a query has no option 'ordr'; it has: on, .* Did you mean 'order'\?"):
         made(ordr="sync")
 
 
@@ -218,4 +218,4 @@ def test_a_query_is_a_value_that_can_be_pickled() -> None:
     model = made(algorithm="hash", order="adaptive", budget=dv.budget(cpu=0.5)).model
     assert pickle.loads(pickle.dumps(model)) == model
     with pytest.raises(AttributeError):
-        model.order = "none"
+        model.order = "none"  # type: ignore[misc]

@@ -33,7 +33,7 @@ def _as_type(name: str, what: str, type_: Any) -> pa.DataType:
     if isinstance(type_, pa.DataType):
         return type_
     try:
-        return pa.type_for_alias(type_)
-    except (ValueError, TypeError):
+        return pa.type_for_alias(str(type_))
+    except ValueError:
         message = f"function {name!r}: {what} is {type_!r}; give an Arrow type, or its name such as 'int64' or 'string'"
         raise QueryError(message) from None

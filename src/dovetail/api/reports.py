@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from dovetail.errors import DataError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -37,6 +39,9 @@ def spark_metrics(streaming_query: Any) -> list[dict[str, Any]]:
     >>> dv.spark_metrics(SimpleNamespace(recentProgress=[]))  # a query that has not run a batch yet
     []
     """
+    if not hasattr(streaming_query, "recentProgress"):
+        named = type(streaming_query).__name__
+        raise DataError(f"spark_metrics: got a {named}; give Spark's streaming query, which .start() returns")
     from dovetail.runtime.spark.metrics import spark_metrics as metrics
 
     return metrics(streaming_query)

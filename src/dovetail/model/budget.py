@@ -6,7 +6,7 @@
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from dovetail.model.number import MOST, as_count, as_share
 Policy = Literal["harvest", "drop", "spill", "fail"]
 
 POLICIES = ("harvest", "drop", "spill", "fail")
+_PLAIN = Harvest()
 _BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
@@ -49,7 +50,7 @@ class Budget:
     policy: Policy = "harvest"
     min_completeness: float | None = None
     strict: bool = False
-    settings: Harvest = field(default_factory=Harvest)
+    settings: Harvest = _PLAIN
     folder: str | None = None
 
     def __post_init__(self) -> None:

@@ -9,17 +9,18 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from dovetail.errors import QueryError
 from dovetail.model.aggregate import Aggregation
 from dovetail.model.algorithm import Algorithms, as_algorithms
 from dovetail.model.budget import Budget
 from dovetail.model.check_parts import check_parts
 from dovetail.model.check_streams import check_streams
 from dovetail.model.choice import as_choice
-from dovetail.model.expression import Expression
+from dovetail.model.expression import Expression, columns_of
 from dovetail.model.fitting import check_budget, check_how, check_partitions
 from dovetail.model.order import as_order
 from dovetail.model.output import Output
-from dovetail.model.predicate import Predicate
+from dovetail.model.predicate import Predicate, operands
 from dovetail.model.stream import Stream
 from dovetail.model.ties import check_tied
 from dovetail.model.tree import as_plan
@@ -60,6 +61,8 @@ class JoinQuery:
         as_choice("how", self.how, HOWS)
         check_how(self.how, len(self.streams))
         check_parts(self.streams, self.predicates, self.filters, self.select, self.aggregation, self.seen)
+        if not isinstance(self.cross, bool):
+            raise QueryError(f"cross={self.cross!r}: it is True or False")
         if not self.cross:
             check_tied(self.names, self.predicates)
         as_choice("late", self.late, LATE)
@@ -85,6 +88,19 @@ class JoinQuery:
     def filters_of(self, stream: str | None = None) -> tuple[Expression, ...]:
         """The conditions on one stream alone, of this stream or of all."""
         return tuple(condition for name, condition in self.filters if stream in (None, name))
+
+    def columns_read(self, name: str) -> tuple[str, ...]:
+        """Of a stream: its time first, then every column that a predicate, filter or output needs, in schema order.
+
+        Late rows that are handed to the user are handed over whole.
+        """
+        expressions = [output.expression for output in self.select]
+        expressions += [operand for predicate in self.predicates for operand in operands(predicate)]
+        expressions += self.filters_of(name)
+        read = {column.name for expression in expressions for column in columns_of(expression) if column.stream == name}
+        stream, whole = self.stream(name), self.late == "divert"
+        others = [column for column in stream.schema.names if column != stream.time]
+        return (stream.time, *(column for column in others if whole or column in read))
 
     @property
     def preserved(self) -> tuple[str, ...]:

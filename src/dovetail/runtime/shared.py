@@ -46,7 +46,7 @@ class SharedRun(Run):
             slices, header = unpack_snapshot(snapshot, _FINGERPRINT)
             with readable():
                 groups = _as_written(groups, written_places(header))
-        self._begin(groups.schema, groups.streams)
+        self._begin(groups.schema, [member.query for member in groups.members])
         self._groups = groups
         self._engine: Any = Operators(groups, stopwatch or WallStopwatch(), block_rows)
         if snapshot is not None:
@@ -72,8 +72,7 @@ class SharedRun(Run):
     def _change(self, groups: Groups) -> None:
         self._engine.change(groups)
         self._groups = groups
-        self._schema = groups.schema
-        self._streams |= {stream.name: stream for stream in groups.streams}
+        self._expect(groups.schema, [member.query for member in groups.members])
 
     def plan_report(self) -> dict[str, Any]:
         """The plan of each operator as it runs now, with its queries; measured beside predicted."""

@@ -37,10 +37,10 @@ class Scope:
             raise QueryError(f"there is no stream '{name}'; {tail}")
         return self.streams[names.index(found)]
 
-    def column(self, stream_name: str | None, name: str) -> Column:
-        """The column of that name, of one stream or of the only one that has it."""
+    def column(self, stream_name: str | None, name: str, quoted: bool = False) -> Column:
+        """The column of that name, of one stream or of the only one that has it; a quoted one may be meant as text."""
         if stream_name is None:
-            return self._unqualified(name)
+            return self._unqualified(name, quoted)
         stream = self.stream(stream_name)
         found = find_name(name, stream.schema.names)
         if found is None:
@@ -57,7 +57,7 @@ class Scope:
         found = find_name(name, list(self.functions))
         return None if found is None else self.functions[found]
 
-    def _unqualified(self, name: str) -> Column:
+    def _unqualified(self, name: str, quoted: bool) -> Column:
         found = [(stream, find_name(name, stream.schema.names)) for stream in self.streams]
         owners = [(stream, column) for stream, column in found if column is not None]
         if len(owners) == 1:
@@ -66,7 +66,9 @@ class Scope:
             choices = " or ".join(f"{stream.name}.{column}" for stream, column in owners)
             raise QueryError(f"column '{name}' is in more than one stream; write {choices}")
         known = dict.fromkeys(column for stream in self.streams for column in stream.schema.names)
-        raise QueryError(f"no stream has a column '{name}'; {nearest(name, known).replace('it has', 'there is', 1)}")
+        text = f" For a text use single quotes: '{name}'." if quoted else ""
+        tail = nearest(name, known).replace("it has", "there is", 1)
+        raise QueryError(f"no stream has a column '{name}'; {tail}{text}")
 
 
 def _column(stream: Stream, name: str) -> Column:

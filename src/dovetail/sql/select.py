@@ -123,7 +123,7 @@ def _only_star(star: exp.Star) -> None:
 
 def _unnamed(node: exp.Expr, scope: Scope) -> Item:
     if isinstance(node, exp.Column) and not node.args.get("db"):
-        column = scope.column(node.table or None, node.name)
+        column = scope.column(node.table or None, node.name, bool(node.this.args.get("quoted")))
         return Item(column.name, _long_name(column), bind(node, scope))
     return Item(sql_text(node).lower(), None, _typed(node, scope))
 
