@@ -77,6 +77,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "stream(data=) alone": lambda value: dv.stream("A", value, time="ts"),
     **{f"join({name}=)": keyword(query, name) for name in options_of(dv.join)},
     "join(*streams)": lambda value: dv.join(value, stream("B"), on="A.k = B.k"),
+    "join(one stream)": lambda value: dv.join(value, on="TRUE"),
     "join(on=) by itself": lambda value: dv.join(stream("A"), stream("B"), on=value),
     **{
         f"sql({name}=)": keyword(partial(dv.sql, TEXT, stream("A"), stream("B")), name)

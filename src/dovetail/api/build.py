@@ -10,7 +10,7 @@ from dovetail.api.options import check_options
 from dovetail.api.query import Query
 from dovetail.errors import QueryError
 from dovetail.model.budget import Budget
-from dovetail.model.check_streams import check_named, check_streams
+from dovetail.model.check_streams import check_named, check_several, check_streams
 from dovetail.model.choice import as_choice
 from dovetail.model.order import Adaptive
 from dovetail.model.query import HOWS, JoinQuery
@@ -95,8 +95,7 @@ def _query(bound: "Statement", **options: Any) -> Query:
 
 def _windowed(streams: tuple[Stream, ...], window: Any) -> tuple[Stream, ...]:
     """The streams, each with a window of its own or that of the query."""
-    if len(streams) > 1:
-        check_named(streams)
+    check_several(streams)
     common = None if window is None else as_window(window)
     windowed = tuple(replace(stream, window=stream.window or common) for stream in streams)
     check_streams(windowed)

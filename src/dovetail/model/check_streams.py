@@ -8,16 +8,21 @@ from dovetail.model.stream import Stream
 
 
 def check_streams(streams: Any) -> None:
-    """QueryError unless these streams can be joined."""
+    """QueryError unless these streams can be joined as they are."""
     if not isinstance(streams, tuple):
         raise QueryError(f"streams={streams!r}: they are a tuple of streams made with dovetail.stream(...)")
-    if len(streams) < 2:
-        raise QueryError(f"join: needs two streams or more, got {len(streams)}")
-    check_named(streams)
+    check_several(streams)
     without = next((stream.name for stream in streams if stream.window is None), None)
     if without is not None:
         raise QueryError(f"stream {without!r} has no window; give it one, or give the join one for all")
     _check_zones(streams)
+
+
+def check_several(streams: Sequence[Any]) -> None:
+    """QueryError unless there are two or more, each with a name of its own."""
+    if len(streams) < 2:
+        raise QueryError(f"join: needs two streams or more, got {len(streams)}")
+    check_named(streams)
 
 
 def check_named(streams: Sequence[Any]) -> None:

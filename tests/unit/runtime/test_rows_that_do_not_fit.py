@@ -35,7 +35,10 @@ def run(schema: pa.Schema = SCHEMA, **options: Any) -> Any:
 
 NO_ZONE = "the column has times without a zone; convert it to the zone you mean and take the zone off"
 A_ZONE = "the column has times with a zone; say in which zone it is"
-NO_UNIT = "a number has no unit; give times, for example by pyarrow.compute.cast(column, pyarrow.timestamp('ms'))"
+NO_UNIT = (
+    "a number has no unit; give datetimes, or cast the column, for example with "
+    "pyarrow.compute.cast(column, pyarrow.timestamp('ms'))"
+)
 DICTS: list[tuple[str, Any, str]] = [
     (
         "ts",

@@ -30,6 +30,10 @@ _TESTS = {
 }
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
 _TEXT = (pa.string(), pa.large_string(), pa.string_view())
+_NO_UNIT = (
+    "a number has no unit; give datetimes, or cast the column, for example with "
+    "pyarrow.compute.cast(column, pyarrow.timestamp('ms'))"
+)
 _NUMBERS = ("whole number", "float", "decimal")
 
 
@@ -75,7 +79,7 @@ def _zones(kind: str, found: pa.DataType, wanted: pa.DataType) -> str | None:
 
 def _reason(kind: str, needed: str) -> str:
     if needed == "time" and kind in _NUMBERS:
-        return "a number has no unit; give times, for example by pyarrow.compute.cast(column, pyarrow.timestamp('ms'))"
+        return _NO_UNIT
     if kind == "bytes" and needed == "text":
         return "bytes are not text; decode them first"
     if kind == "float" and needed == "decimal":
