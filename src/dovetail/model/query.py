@@ -4,6 +4,7 @@ It checks itself, so that every way to make one (``join``, ``sql``, ``replace``,
 same checks, and words that stand for values ("adaptive", one algorithm for all streams) become those values here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -89,15 +90,17 @@ class JoinQuery:
         """The conditions on one stream alone, of this stream or of all."""
         return tuple(condition for name, condition in self.filters if stream in (None, name))
 
+    def columns_tested(self, name: str) -> set[str]:
+        """Of a stream: its time, and every column that a predicate or filter needs to decide what matches."""
+        conditions = [operand for predicate in self.predicates for operand in operands(predicate)]
+        return {self.stream(name).time} | _named((*conditions, *self.filters_of(name)), name)
+
     def columns_read(self, name: str) -> tuple[str, ...]:
         """Of a stream: its time first, then every column that a predicate, filter or output needs, in schema order.
 
         Late rows that are handed to the user are handed over whole.
         """
-        expressions = [output.expression for output in self.select]
-        expressions += [operand for predicate in self.predicates for operand in operands(predicate)]
-        expressions += self.filters_of(name)
-        read = {column.name for expression in expressions for column in columns_of(expression) if column.stream == name}
+        read = self.columns_tested(name) | _named([output.expression for output in self.select], name)
         stream, whole = self.stream(name), self.late == "divert"
         others = [column for column in stream.schema.names if column != stream.time]
         return (stream.time, *(column for column in others if whole or column in read))
@@ -127,3 +130,7 @@ class JoinQuery:
     def _schema_of(self, outputs: tuple[Output, ...]) -> pa.Schema:
         fields = [pa.field("result_time", self.time_type)]
         return pa.schema(fields + [pa.field(output.name, output.expression.type) for output in outputs])
+
+
+def _named(expressions: Sequence[Expression], stream: str) -> set[str]:
+    return {column.name for expression in expressions for column in columns_of(expression) if column.stream == stream}

@@ -3,8 +3,8 @@
     [{"ts": datetime(2026, 1, 1), "k": 1}, {"ts": datetime(2026, 1, 2), "k": 1.5}]
         ->   rows[1] pushed to stream 'T': column 'k' needs int64, and got 1.5: ...
 
-None is NULL. What the query reads must be in every row; other columns may be left out. Text is parsed as in every other
-form of rows. A time may also be a whole number, in the unit of its column, counted from 1970.
+None is NULL. The time, and what a condition tests, must be in every row; other columns may be left out and are NULL.
+Text is parsed as in every other form of rows. A time may also be a whole number, in the unit of its column, from 1970.
 """
 
 from collections.abc import Collection, Sequence
@@ -46,7 +46,7 @@ def _check_rows(stream: Stream, rows: Sequence[Any], needed: Collection[str]) ->
         if not read <= row.keys():
             missing = next(name for name in stream.schema.names if name in read and name not in row)
             raise DataError(
-                f"rows[{at}] pushed to stream {stream.name!r} has no column {missing!r}, which the query reads; "
+                f"rows[{at}] pushed to stream {stream.name!r} has no column {missing!r}, which the join needs; "
                 f"{nearest(missing, row)} Write None for NULL."
             )
 

@@ -79,13 +79,13 @@ class Run:
         self._late = pa.table({})
 
     def _expect(self, schema: pa.Schema, queries: Sequence[JoinQuery]) -> None:
-        """What comes out, what may come in (also for queries that are gone), and which columns are read of it."""
+        """What comes out, what may come in (also for queries that are gone), and what of it must be there."""
         self._schema = schema
         self._streams |= {stream.name: stream for query in reversed(queries) for stream in query.streams}
         self._needed: dict[str, set[str]] = {name: set() for name in self._streams}
         for query in queries:
             for name in query.names:
-                self._needed[name].update(query.columns_read(name))
+                self._needed[name] |= query.columns_tested(name)
 
     def push(self, stream_name: str, rows: Any) -> pa.Table:
         """Give the run a batch of one stream; get the results it caused."""

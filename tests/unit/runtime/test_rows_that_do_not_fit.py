@@ -85,20 +85,20 @@ def test_a_time_without_a_zone_among_those_with_one() -> None:
 
 
 @pytest.mark.parametrize("missing", ["ts", "k"])
-def test_a_dict_without_a_column_that_the_query_reads(missing: str) -> None:
+def test_a_dict_without_its_time_or_key(missing: str) -> None:
     row = {name: value for name, value in ROW.items() if name != missing}
-    message = rf"rows\[1\] pushed to stream 'A' has no column '{missing}', which the query reads; .* Write None for"
+    message = rf"rows\[1\] pushed to stream 'A' has no column '{missing}', which the join needs; .* Write None for"
     with pytest.raises(dv.DataError, match=message):
         run(select="A.k").push("A", [ROW, row])
 
 
-def test_what_the_query_does_not_read_may_be_left_out_and_none_is_null() -> None:
-    joined = run(select="A.k")
+def test_what_no_condition_tests_may_be_left_out_and_none_is_null() -> None:
+    joined = run(select="A.k, A.x")
     joined.push("A", [{"ts": NOW, "k": 1}, {"ts": NOW, "k": None}, {"ts": None, "k": 1}])
     assert joined.metrics()["streams"]["A"]["null_time"] == 1
 
 
-def test_a_shared_run_knows_what_its_queries_read() -> None:
+def test_a_shared_run_knows_what_its_queries_test() -> None:
     streams = [dv.stream(name, time="ts", window="1 s", schema=SCHEMA) for name in "AB"]
     near = dv.join(*streams, on="A.k = B.k", select="A.k").named("near")
     shared = dv.share(near).local()
