@@ -9,8 +9,10 @@ Text is parsed as in every other form of rows. A time may also be a whole number
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from numbers import Number
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -84,17 +86,32 @@ def _array(values: list[Any], wanted: pa.DataType) -> pa.Array:
     kind = kind_of(found)
     if kind == "text" or (kind in ("float", "decimal", "date") and kind_of(wanted) != "decimal"):
         return pa.array(values, found).cast(wanted)
+    if pa.types.is_struct(wanted):
+        _check_fields(values, wanted)
     if is_list(found) and is_list(wanted) and kind_of(wanted.value_type) == "whole number":
         pa.array(values, found).cast(pa.list_(wanted.value_type))
     return pa.array(values, wanted)
 
 
+def _check_fields(values: list[Any], wanted: pa.StructType) -> None:
+    """Each field of nested rows is what it needs to be, as a column is."""
+    for field in wanted:
+        _array([value.get(field.name) if isinstance(value, dict) else None for value in values], field.type)
+
+
 def _check_mixed(values: list[Any], wanted: pa.DataType) -> None:
     """Arrow would take a truth value among numbers for 1, and a number among times for microseconds."""
     kinds = set(map(type, values)) - {type(None)}
-    alone = {bool, bytes} | ({int, float} if pa.types.is_timestamp(wanted) else set())
-    if len(kinds) > 1 and not kinds.isdisjoint(alone):
+    words = set(map(_word, kinds))
+    alone = {"truth value", "bytes"} | ({"number"} if pa.types.is_timestamp(wanted) else set())
+    if len(words) > 1 and words & alone:
         raise DataError(f"got {', '.join(sorted(kind.__name__ for kind in kinds))}")
+
+
+def _word(kind: type) -> str:
+    if issubclass(kind, bool | np.bool_):
+        return "truth value"
+    return "number" if issubclass(kind, Number) else "bytes" if issubclass(kind, bytes) else "other"
 
 
 def _check_zones(values: list[Any], wanted: pa.DataType) -> None:

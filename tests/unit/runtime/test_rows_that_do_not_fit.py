@@ -4,6 +4,7 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -22,9 +23,10 @@ SCHEMA = pa.schema(
         "s": pa.string(),
         "b": pa.bool_(),
         "v": pa.list_(pa.int64()),
+        "n": pa.struct({"i": pa.int64()}),
     }
 )
-ROW: dict[str, Any] = {"ts": NOW, "k": 1, "x": 1.0, "d": Decimal(1), "s": "a", "b": True, "v": [1]}
+ROW: dict[str, Any] = {"ts": NOW, "k": 1, "x": 1.0, "d": Decimal(1), "s": "a", "b": True, "v": [1], "n": {"i": 1}}
 ZONED = pa.schema({"ts": pa.timestamp("us", "UTC"), "k": pa.int64()})
 
 
@@ -64,6 +66,8 @@ DICTS: list[tuple[str, Any, str]] = [
     ("s", b"a", "bytes are not text; decode them first"),
     ("s", 5, "a whole number is not text; convert it first"),
     ("b", 1, "a whole number is not a truth value; convert it first"),
+    ("n", {"i": 1.5}, "Float value 1.500000 was truncated converting to int64"),
+    ("k", np.True_, "a truth value is not a whole number; convert it first"),
     ("v", [1.5], "Float value 1.500000 was truncated converting to int64"),
 ]
 
