@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from dovetail.model.query import Algorithm
+from dovetail.model.algorithm import Algorithm
 from dovetail.plan import kang
 from dovetail.plan.choose_plan import choose_plan, decision_of
 from dovetail.plan.cost import Weights, cost

@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail.control.harvest_model import Direction, Setting, full_setting, step_of, total
 from dovetail.control.solve_harvest import solve_harvest
-from dovetail.model.budget import Metric, Solver
+from dovetail.model.harvest import Metric, Solver
 from experiments.outcome import Curve, Mark, Outcome, Panel
 
 _WINDOW_S = 10.0

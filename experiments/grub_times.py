@@ -9,7 +9,7 @@ import numpy as np
 
 from dovetail.control.harvest_model import Direction, Setting
 from dovetail.control.solve_harvest import solve_harvest
-from dovetail.model.budget import Solver
+from dovetail.model.harvest import Solver
 from experiments.grub_solvers import random_directions
 from experiments.outcome import Curve, Mark, Outcome, Panel
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail as dv
-from dovetail.plan.split_query import Tree
+from dovetail.model.tree import Tree
 from dovetail.testing import poisson
 from experiments.mjoin_rates import THEIRS, _curve
 from experiments.outcome import Outcome, Panel

@@ -12,7 +12,7 @@ A tuple's way through the package, which is also its map:
 """
 
 import dovetail.sql  # noqa: F401  # first, so that the function of that name takes its place below
-from dovetail.api import Query, calibrate, function, join, report, share, spark_metrics, sql, stream
+from dovetail.api import Query, SharedQuery, calibrate, function, join, report, share, spark_metrics, sql, stream
 from dovetail.errors import (
     BudgetError,
     DataError,
@@ -22,10 +22,10 @@ from dovetail.errors import (
     StateError,
     StreamError,
 )
-from dovetail.model.budget import Budget, Harvest, Tuples, budget, harvest, tuples
+from dovetail.model.budget import Budget, Tuples, budget, tuples
+from dovetail.model.harvest import Harvest, harvest
 from dovetail.model.order import Adaptive, adaptive
 from dovetail.model.window import rows
-from dovetail.runtime.sharing import SharedQuery
 
 __version__ = "0.1.0"
 

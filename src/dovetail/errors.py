@@ -35,7 +35,7 @@ class BudgetError(DovetailError):
     """A query cannot stay inside the CPU or memory it was given."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: object, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: what there is, and a guess.
 
     >>> nearest("vaule", ["location", "value"])
@@ -44,5 +44,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = list(known)
     listed = f"it has: {', '.join(names)}" if names else "it has none"
     folded = {candidate.lower(): candidate for candidate in names}
-    close = get_close_matches(name.lower(), folded, n=1)
+    close = get_close_matches(name.lower(), folded, n=1) if isinstance(name, str) else []
     return f"{listed}. Did you mean {folded[close[0]]!r}?" if close else f"{listed}."

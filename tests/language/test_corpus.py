@@ -15,7 +15,7 @@ PARAMETERS = [
 @pytest.fixture(autouse=True)
 def _only_function_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages list the functions there are, and other tests make some."""
-    monkeypatch.setattr("dovetail.api._functions", {"correlated": catalogue.CORRELATED})
+    monkeypatch.setattr("dovetail.api.build.functions", {"correlated": catalogue.CORRELATED})
 
 
 @pytest.mark.parametrize(("folder", "case"), PARAMETERS)

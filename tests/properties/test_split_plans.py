@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from dovetail.plan.split_query import Tree, tree_text
+from dovetail.model.tree import Tree, tree_text
 from dovetail.testing import assert_same_rows, assert_subset, oracle, play
 from dovetail.testing.compare import ordered
 from dovetail.testing.replay import play_event

@@ -62,7 +62,8 @@ QUERIES: dict[str, Callable[[], Any]] = {
     "join: needs two streams or more, got 1": lambda: dv.join(stream(), on="TRUE"),
     "join: 'T' is not a stream; make one with dovetail.stream(...)": lambda: dv.join("T", stream("H"), on="TRUE"),  # type: ignore[arg-type]
     "join: on is None; give a condition as text, like 'A.k = B.k'": lambda: join(on=None),
-    "two streams are named 'T'; give each its own name": lambda: join("T", "T"),
+    "two streams are named 'T'; give each its own name. A stream is joined with itself under aliases: "
+    "dovetail.sql('SELECT * FROM T x, T y WHERE x.k = y.k WINDOW 1 MINUTE', stream)": lambda: join("T", "T"),
     "stream 'H' has no window; give it one, or give the join one for all": lambda: dv.join(
         stream(), stream("H", window=None), on="T.n = H.n"
     ),
@@ -109,9 +110,8 @@ DATA: dict[str, Callable[[Any], Any]] = {
     "stream 'T' has no column 'locaton'; it has: ts, location, value, n. Did you mean 'location'?": lambda run: (
         run.push("T", [{"ts": 1, "locaton": "a"}])
     ),
-    "rows for stream 'T' do not fit its columns: Expected bytes, got a 'int' object": lambda run: run.push(
-        "T", [{"ts": 1, "location": 5}]
-    ),
+    "rows[0] pushed to stream 'T': column 'location' needs string, and got 5: a whole number is not text; convert it "
+    "first": lambda run: run.push("T", [{**ROW, "location": 5}]),
     "rows pushed to stream 'T' have no column 'location'; they have: ts, value, n.": lambda run: run.push(
         "T", TABLE.drop_columns(["location"])
     ),

@@ -70,7 +70,7 @@ def _past(route: Routed, past: Callable[[str], Past]) -> Past:
 
 def start_shared(session: "SparkSession", start: Start, once: bool, stopping: "ExitStack") -> Any:
     """One join, and a sink for each of its queries."""
-    from dovetail.runtime.sharing import SharedQuery
+    from dovetail.api.shared_query import SharedQuery
     from dovetail.runtime.spark.sinks import write_shared
 
     routes = start.part.routes

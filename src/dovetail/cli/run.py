@@ -17,13 +17,13 @@ import typer
 from rich.console import Console
 
 from dovetail.api import Query
+from dovetail.api.shared_query import SharedQuery
 from dovetail.cli.java import complaint_about_java
 from dovetail.cli.pipeline_file import MISTAKE, read_pipeline, routed
 from dovetail.cli.pipeline_groups import Part, parts_of
 from dovetail.cli.pipeline_starts import start_all
 from dovetail.cli.progress import Progress, Running
 from dovetail.errors import DovetailError
-from dovetail.runtime.sharing import SharedQuery
 from dovetail.runtime.start_reports import reports_folder, start_reports
 from dovetail.sql import Pipeline
 from dovetail.sql.declarations import StreamDeclaration

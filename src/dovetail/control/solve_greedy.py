@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from dovetail.control import climb
 from dovetail.control.harvest_model import Direction, Floats, Setting
-from dovetail.model.budget import Metric
+from dovetail.model.harvest import Metric
 
 _METRICS = {"output": climb.OUTPUT, "output per cost": climb.OUTPUT_PER_COST, "delta": climb.DELTA}
 _ROUNDS = 4

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dovetail.control.harvest_model import Direction, Floats, Setting, full_setting, total
 from dovetail.control.solve_greedy import solve_backwards, solve_double_sided, solve_forwards
-from dovetail.model.budget import Metric, Solver
+from dovetail.model.harvest import Metric, Solver
 
 Places = npt.NDArray[np.intp]
 

@@ -28,7 +28,7 @@ from dovetail.engine.deliver.shared_hold import SharedHold
 from dovetail.engine.engine import Engine, Rows, Stopwatch
 from dovetail.engine.subscriptions import Progress, Subscriptions
 from dovetail.model.expression import Column
-from dovetail.model.query import Output
+from dovetail.model.output import Output
 from dovetail.model.schedule import Schedule
 from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import SharedPlan, window_sizes

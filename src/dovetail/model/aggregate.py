@@ -13,17 +13,15 @@ and ``until``), and what comes out, over the keys and the aggregates.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pyarrow as pa
 
 from dovetail.model.expression import Call, Column, Expression
 from dovetail.model.expression import Literal as Constant
+from dovetail.model.output import Output
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
-
-if TYPE_CHECKING:
-    from dovetail.model.query import Output
 
 AggregateFunction = Literal["count", "sum", "avg", "min", "max"]
 
@@ -52,7 +50,7 @@ class Aggregation:
 
     keys: tuple[str, ...]
     aggregates: tuple[Aggregate, ...]
-    select: tuple["Output", ...]
+    select: tuple[Output, ...]
     texts: tuple[str, ...] = ()
 
     def __str__(self) -> str:

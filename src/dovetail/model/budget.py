@@ -7,20 +7,17 @@
 
 import re
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from os import PathLike, fspath
 from typing import Any, Literal
 
 from dovetail.errors import QueryError
-from dovetail.model.duration import duration_us
+from dovetail.model.harvest import Harvest
+from dovetail.model.number import MOST, as_count, as_share
 
 Policy = Literal["harvest", "drop", "spill", "fail"]
-Solver = Literal["exhaustive", "greedy", "reverse", "double-sided"]
-Metric = Literal["output", "output per cost", "delta"]
 
 POLICIES = ("harvest", "drop", "spill", "fail")
-SOLVERS = ("exhaustive", "greedy", "reverse", "double-sided")
-METRICS = ("output", "output per cost", "delta")
+_PLAIN = Harvest()
 _BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
@@ -31,21 +28,14 @@ class Tuples:
 
     count: int
 
+    def __post_init__(self) -> None:
+        count = as_count(self.count)
+        if count is None:
+            raise QueryError(f"tuples({self.count!r}): it is a whole number, 1 or more")
+        object.__setattr__(self, "count", count)
+
     def __str__(self) -> str:
         return f"{self.count} tuples"
-
-
-@dataclass(frozen=True)
-class Harvest:
-    """Settings of window harvesting; ``slice_us``: None for a tenth of each window, ``buffer``: rows per stream."""
-
-    interval_us: int = 5_000_000
-    boost: float = 1.2
-    sample: float = 0.1
-    slice_us: int | None = None
-    buffer: int | None = None
-    solver: Solver = "double-sided"
-    metric: Metric = "delta"
 
 
 @dataclass(frozen=True)
@@ -60,8 +50,39 @@ class Budget:
     policy: Policy = "harvest"
     min_completeness: float | None = None
     strict: bool = False
-    settings: Harvest = Harvest()
+    settings: Harvest = _PLAIN
     folder: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, str) or self.policy not in POLICIES:
+            words = ", ".join(map(repr, POLICIES))
+            raise QueryError(f"budget(policy={self.policy!r}): it is one of {words}, or dovetail.harvest(...)")
+        if not isinstance(self.settings, Harvest):
+            raise QueryError(f"budget(settings={self.settings!r}): make them with dovetail.harvest(...)")
+        if not isinstance(self.strict, bool):
+            raise QueryError(f"budget(strict={self.strict!r}): it is True or False")
+        for option in ("cpu", "min_completeness"):
+            if getattr(self, option) is not None:
+                object.__setattr__(self, option, as_share(f"budget({option}", getattr(self, option)))
+        if not isinstance(self.memory, Tuples | None) and as_count(self.memory) is None:
+            raise QueryError(f"budget(memory={self.memory!r}): write a size like '512 MB', or dovetail.tuples(1000)")
+        object.__setattr__(self, "folder", _as_folder(self.folder))
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """What is limited, and what gives way, fit each other."""
+        if self.cpu is None and self.memory is None:
+            raise QueryError("budget(): give cpu=, memory= or both; a budget of nothing limits nothing")
+        if self.min_completeness is not None and not self.sheds:
+            raise QueryError(
+                f"budget(policy={self.policy!r}): nothing is missing then, so min_completeness= says nothing"
+            )
+        if self.folder is not None and self.policy != "spill":
+            raise QueryError(f"budget(policy={self.policy!r}, folder={self.folder!r}): only 'spill' writes to a folder")
+        if self.cpu is not None and not self.sheds:
+            raise QueryError(f"budget(cpu=..., policy={self.policy!r}): too little CPU takes 'harvest' or 'drop'")
+        if self.memory is not None and self.cpu is None and self.policy == "drop":
+            raise QueryError("budget(memory=..., policy='drop'): too little memory takes 'harvest', 'spill' or 'fail'")
 
     @property
     def sheds(self) -> bool:
@@ -105,51 +126,8 @@ def budget(
     """
     settings = policy if isinstance(policy, Harvest) else Harvest()
     word: Any = "harvest" if isinstance(policy, Harvest) else policy
-    if word not in POLICIES:
-        raise QueryError(f"budget(policy={policy!r}): it is one of {_words(POLICIES)}, or dovetail.harvest(...)")
-    if cpu is None and memory is None:
-        raise QueryError("budget(): give cpu=, memory= or both; a budget of nothing limits nothing")
-    share = None if cpu is None else _share("budget(cpu", cpu)
-    least = None if min_completeness is None else _share("budget(min_completeness", min_completeness)
-    if least is not None and word not in ("harvest", "drop"):
-        raise QueryError(f"budget(policy={word!r}): nothing is missing then, so min_completeness= says nothing")
-    if folder is not None and word != "spill":
-        raise QueryError(f"budget(policy={word!r}, folder={folder!r}): only 'spill' writes to a folder")
-    return Budget(share, _as_memory(memory), word, least, bool(strict), settings, _as_folder(folder))
-
-
-def harvest(
-    interval: str | timedelta = "5 seconds",
-    boost: float = 1.2,
-    sample: float = 0.1,
-    slice: str | timedelta | None = None,
-    buffer: int | None = None,
-    solver: str = "double-sided",
-    metric: str = "delta",
-) -> Harvest:
-    """For ``policy=`` of a budget: "harvest" with its settings.
-
-    ``interval``: how often the throttle is set. ``boost``: how fast it opens again. ``sample``: share of arrivals
-    that look evenly through all windows, to learn where results are. ``slice``: length of the parts of a window
-    that are chosen or not (a tenth of it). ``buffer``: how many rows of a stream may wait for the CPU before the
-    rest are dropped at the door (as many as come in an interval). ``solver``: "double-sided", "greedy", "reverse"
-    or "exhaustive"; ``metric``: "delta", "output per cost" or "output".
-
-    >>> import dovetail as dv
-    >>> dv.harvest(interval="1 second", slice="500 milliseconds").interval_us
-    1000000
-    """
-    if solver not in SOLVERS:
-        raise QueryError(f"harvest(solver={solver!r}): it is one of {_words(SOLVERS)}")
-    if metric not in METRICS:
-        raise QueryError(f"harvest(metric={metric!r}): it is one of {_words(METRICS)}")
-    if not _is_number(boost) or not boost > 1:
-        raise QueryError(f"harvest(boost={boost!r}): it is a number above 1, the factor by which the throttle opens")
-    if buffer is not None and (isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1):
-        raise QueryError(f"harvest(buffer={buffer!r}): it is a number of rows, 1 or more, or None")
-    slice_us = None if slice is None else _positive("slice", slice)
-    every, part = _positive("interval", interval), _share("harvest(sample", sample)
-    return Harvest(every, float(boost), part, slice_us, buffer, solver, metric)  # type: ignore[arg-type]
+    where: Any = folder
+    return Budget(cpu, _as_memory(memory), word, min_completeness, strict, settings, where)
 
 
 def tuples(count: int) -> Tuples:
@@ -159,18 +137,19 @@ def tuples(count: int) -> Tuples:
     >>> str(dv.tuples(1000))
     '1000 tuples'
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise QueryError(f"tuples({count!r}): it is a whole number, 1 or more")
     return Tuples(count)
 
 
 def _as_memory(memory: Any) -> int | Tuples | None:
+    """A size in bytes from text; a plain number has no unit and is refused."""
     if memory is None or isinstance(memory, Tuples):
         return memory
     match = _SIZE.fullmatch(memory) if isinstance(memory, str) else None
-    if match is None or match[2].lower() not in _BYTES or not float(match[1]) > 0:
+    unit = _BYTES.get(match[2].lower()) if match else None
+    size = int(min(float(match[1]) * unit, 2.0 * MOST)) if match and unit else None
+    if as_count(size) is None:
         raise QueryError(f"budget(memory={memory!r}): write a size like '512 MB', or dovetail.tuples(1000)")
-    return int(float(match[1]) * _BYTES[match[2].lower()])
+    return size
 
 
 def _as_folder(folder: Any) -> str | None:
@@ -186,27 +165,3 @@ def _memory_text(memory: int | Tuples) -> str:
         if memory % _BYTES[unit.lower()] == 0:
             return f"{memory // _BYTES[unit.lower()]} {unit}"
     return f"{memory} B"
-
-
-def _share(option: str, value: Any) -> float:
-    if not _is_number(value) or not 0 < value <= 1:
-        raise QueryError(f"{option}={value!r}): it is a number above 0, up to 1")
-    return float(value)
-
-
-def _positive(option: str, value: str | timedelta) -> int:
-    try:
-        us = duration_us(value)
-    except ValueError as error:
-        raise QueryError(f"harvest({option}): {error}") from error
-    if us <= 0:
-        raise QueryError(f"harvest({option}={value!r}): it is longer than nothing")
-    return us
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _words(choices: tuple[str, ...]) -> str:
-    return ", ".join(map(repr, choices))

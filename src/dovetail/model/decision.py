@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dovetail.model.query import Algorithm
+from dovetail.model.algorithm import Algorithm
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ def _parse(text: str) -> int:
     unit = match and (_UNITS_US.get(match[2].lower()) or _UNITS_US.get(match[2].lower().removesuffix("s")))
     if not match or not unit:
         raise ValueError(f"{text!r} is not a duration; write a number and a unit, like '10 minutes' or '1.5 seconds'")
-    return round(float(match[1]) * unit) if "." in match[1] else int(match[1]) * unit
+    amount = min(float(match[1]) * unit, 2.0 * _LONGEST_US)  # infinity cannot be rounded
+    return round(amount) if "." in match[1] or amount > _LONGEST_US else int(match[1]) * unit
 
 
 def duration_text(us: int) -> str:

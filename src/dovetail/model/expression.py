@@ -12,6 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from dovetail.errors import QueryError
+
 FUNCTIONS = frozenset(
     "eq ne lt le gt ge and or not is_null add subtract multiply divide modulo negate abs cast coalesce case in like "
     "lower upper length trim concat substring round floor ceil sqrt power exp ln sign greatest least nullif "
@@ -50,6 +52,12 @@ class UserFunction:
     callable: Callable[..., Any]
     arguments: tuple[pa.DataType, ...]
     result: pa.DataType
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise QueryError(f"a function needs a name, not {self.name!r}")
+        if not callable(self.callable):
+            raise QueryError(f"function {self.name!r}: {self.callable!r} cannot be called; give a function of columns")
 
 
 @dataclass(frozen=True)

@@ -1,34 +1,46 @@
-"""A bound query: everything the planner needs, nothing left to look up."""
+"""A bound query: everything the planner needs, nothing left to look up.
 
-from collections.abc import Mapping
+It checks itself, so that every way to make one (``join``, ``sql``, ``replace``, sharing, a pipeline file) meets the
+same checks, and words that stand for values ("adaptive", one algorithm for all streams) become those values here.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
 
+from dovetail.errors import QueryError
 from dovetail.model.aggregate import Aggregation
+from dovetail.model.algorithm import Algorithms, as_algorithms
 from dovetail.model.budget import Budget
-from dovetail.model.expression import Expression
-from dovetail.model.predicate import Predicate
+from dovetail.model.check_parts import check_parts
+from dovetail.model.check_streams import check_streams
+from dovetail.model.choice import as_choice
+from dovetail.model.expression import Expression, columns_of
+from dovetail.model.fitting import check_budget, check_how, check_partitions
+from dovetail.model.order import as_order
+from dovetail.model.output import Output
+from dovetail.model.predicate import Predicate, operands
 from dovetail.model.stream import Stream
+from dovetail.model.ties import check_tied
+from dovetail.model.tree import as_plan
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 Late = Literal["drop", "keep", "divert"]
-Algorithm = Literal["hash", "scan", "sorted"]
 Invalidation = Literal["auto", "active", "lazy"]
 
-
-@dataclass(frozen=True)
-class Output:
-    """One column of the result."""
-
-    name: str
-    expression: Expression
+HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
+LATE: tuple[Late, ...] = ("drop", "keep", "divert")
+INVALIDATIONS: tuple[Invalidation, ...] = ("auto", "active", "lazy")
 
 
 @dataclass(frozen=True)
 class JoinQuery:
-    """Streams in query order (each with its window), the conjuncts between them, the result's columns."""
+    """Streams in query order (each with its window), the conjuncts between them, the result's columns.
+
+    ``cross``: every combination is wanted where nothing ties streams together.
+    """
 
     streams: tuple[Stream, ...]
     predicates: tuple[Predicate, ...]
@@ -38,11 +50,29 @@ class JoinQuery:
     order: Any = "none"
     late: Late = "drop"
     budget: Budget | None = None
-    algorithm: Literal["auto"] | Mapping[str, Algorithm] = "auto"
+    algorithm: Algorithms = "auto"
     plan: Any = "auto"
     partitions: int | None = None
     aggregation: Aggregation | None = None
     invalidation: Invalidation = "auto"
+    cross: bool = False
+
+    def __post_init__(self) -> None:
+        check_streams(self.streams)
+        as_choice("how", self.how, HOWS)
+        check_how(self.how, len(self.streams))
+        check_parts(self.streams, self.predicates, self.filters, self.select, self.aggregation, self.seen)
+        if not isinstance(self.cross, bool):
+            raise QueryError(f"cross={self.cross!r}: it is True or False")
+        if not self.cross:
+            check_tied(self.names, self.predicates)
+        as_choice("late", self.late, LATE)
+        as_choice("invalidation", self.invalidation, INVALIDATIONS)
+        check_partitions(self.partitions)
+        object.__setattr__(self, "order", as_order(self.order, self.aggregation is not None))
+        object.__setattr__(self, "algorithm", as_algorithms(self.algorithm, self.names))
+        object.__setattr__(self, "plan", as_plan(self.plan, self.names))
+        check_budget(self.budget, self.how, self.aggregation is not None, self.plan)
 
     def stream(self, name: str) -> Stream:
         return next(stream for stream in self.streams if stream.name == name)
@@ -51,9 +81,29 @@ class JoinQuery:
     def names(self) -> tuple[str, ...]:
         return tuple(stream.name for stream in self.streams)
 
+    @property
+    def seen(self) -> tuple[Stream, ...]:
+        """The streams whose rows are in the results: of a semi or anti join only the first."""
+        return self.streams[:1] if self.how in ("semi", "anti") else self.streams
+
     def filters_of(self, stream: str | None = None) -> tuple[Expression, ...]:
         """The conditions on one stream alone, of this stream or of all."""
         return tuple(condition for name, condition in self.filters if stream in (None, name))
+
+    def columns_tested(self, name: str) -> set[str]:
+        """Of a stream: its time, and every column that a predicate or filter needs to decide what matches."""
+        conditions = [operand for predicate in self.predicates for operand in operands(predicate)]
+        return {self.stream(name).time} | _named((*conditions, *self.filters_of(name)), name)
+
+    def columns_read(self, name: str) -> tuple[str, ...]:
+        """Of a stream: its time first, then every column that a predicate, filter or output needs, in schema order.
+
+        Late rows that are handed to the user are handed over whole.
+        """
+        read = self.columns_tested(name) | _named([output.expression for output in self.select], name)
+        stream, whole = self.stream(name), self.late == "divert"
+        others = [column for column in stream.schema.names if column != stream.time]
+        return (stream.time, *(column for column in others if whole or column in read))
 
     @property
     def preserved(self) -> tuple[str, ...]:
@@ -80,3 +130,7 @@ class JoinQuery:
     def _schema_of(self, outputs: tuple[Output, ...]) -> pa.Schema:
         fields = [pa.field("result_time", self.time_type)]
         return pa.schema(fields + [pa.field(output.name, output.expression.type) for output in outputs])
+
+
+def _named(expressions: Sequence[Expression], stream: str) -> set[str]:
+    return {column.name for expression in expressions for column in columns_of(expression) if column.stream == stream}

@@ -5,7 +5,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.model.window import Window
+from dovetail.errors import StreamError, nearest
+from dovetail.model.window import Window, as_window
+
+_LONGEST_US = 1 << 62  # a window and a delay together, as an intermediate result of a split plan waits for both
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,47 @@ class Stream:
     data: Any = field(default=None, compare=False, repr=False)
     declared: str | None = field(default=None, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise StreamError(f"a stream needs a name, not {self.name!r}")
+        _check_columns(self.name, self.schema)
+        _check_time_column(self.name, self.schema, self.time)
+        _check_length(self.name, "delay", self.delay_us)
+        _check_length(self.name, "idle", 0 if self.idle_us is None else self.idle_us)
+        if self.window is not None:
+            try:
+                object.__setattr__(self, "window", as_window(self.window))
+            except StreamError as error:
+                raise StreamError(f"stream {self.name!r}: {error}") from error
+
     @property
     def time_type(self) -> pa.DataType:
         return self.schema.field(self.time).type
+
+
+def _check_columns(name: str, schema: Any) -> None:
+    if not isinstance(schema, pa.Schema):
+        raise StreamError(f"stream {name!r}: schema is a {type(schema).__name__}; give a pyarrow.Schema")
+    twice = next((column for column in schema.names if schema.names.count(column) > 1), None)
+    if twice is not None:
+        raise StreamError(f"stream {name!r} has more than one column {twice!r}; rename one")
+
+
+def _check_time_column(name: str, schema: pa.Schema, time: Any) -> None:
+    """The event-time column exists and is a timestamp."""
+    if not isinstance(time, str):
+        raise StreamError(f"stream {name!r}: time={time!r}: it is the name of the column that holds event time")
+    if time not in schema.names:
+        known = nearest(time, schema.names)
+        raise StreamError(f"stream {name!r} has no column {time!r} to take its time from; {known}")
+    found = schema.field(time).type
+    if not pa.types.is_timestamp(found):
+        raise StreamError(
+            f"stream {name!r}: time column {time!r} has type {found}, and needs a timestamp. "
+            "A number has no unit: cast it, for example with pyarrow.compute.cast(column, pyarrow.timestamp('ms'))."
+        )
+
+
+def _check_length(name: str, option: str, us: Any) -> None:
+    if isinstance(us, bool) or not isinstance(us, int) or not 0 <= us <= _LONGEST_US:
+        raise StreamError(f"stream {name!r}: {option} is a whole number of microseconds, 0 or more, not {us!r}")

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from dovetail.errors import StreamError
 from dovetail.model.duration import duration_text, duration_us
+from dovetail.model.number import as_count
 
 
 @dataclass(frozen=True)
@@ -13,6 +14,10 @@ class TimeWindow:
     """Inside while ``result_time - time <= length``; a length of zero means equal times."""
 
     length_us: int
+
+    def __post_init__(self) -> None:
+        if self.length_us != 0 and as_count(self.length_us) is None:
+            raise StreamError(f"window: its length is a whole number of microseconds, not {self.length_us!r}")
 
     def __str__(self) -> str:
         return duration_text(self.length_us)
@@ -24,6 +29,14 @@ class RowWindow:
 
     count: int
     per: Literal["stream", "key"] = "stream"
+
+    def __post_init__(self) -> None:
+        count = as_count(self.count)
+        if count is None:
+            raise StreamError(f"rows({self.count!r}): a row window needs a whole number of rows, 1 or more")
+        if self.per not in ("stream", "key"):
+            raise StreamError(f"rows({count}, per={self.per!r}): per is 'stream' or 'key'")
+        object.__setattr__(self, "count", count)
 
     def __str__(self) -> str:
         return f"{self.count} rows per key" if self.per == "key" else f"{self.count} rows"
@@ -39,14 +52,10 @@ def rows(count: int, per: Literal["stream", "key"] = "stream") -> RowWindow:
     >>> str(dv.rows(100, per="key"))
     '100 rows per key'
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise StreamError(f"rows({count!r}): a row window needs a whole number of rows, 1 or more")
-    if per not in ("stream", "key"):
-        raise StreamError(f"rows({count}, per={per!r}): per is 'stream' or 'key'")
     return RowWindow(count, per)
 
 
-def as_window(value: "str | timedelta | Window") -> Window:
+def as_window(value: "str | timedelta | Window | Any") -> Window:
     """A window from what a user writes; StreamError if it cannot be one."""
     if isinstance(value, TimeWindow | RowWindow):
         return value

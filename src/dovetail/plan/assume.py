@@ -6,11 +6,11 @@ Rates are tuples per second, keys are distinct values: a number for all, or one 
 """
 
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any
 
 from dovetail.errors import PlanError, nearest
 from dovetail.model.expression import streams_of
+from dovetail.model.number import as_number
 from dovetail.model.predicate import Equality
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics, StreamStatistics
@@ -76,7 +76,8 @@ def _named(option: str, given: Any, names: list[str] | tuple[str, ...]) -> dict[
     chosen = given if isinstance(given, Mapping) else dict.fromkeys(names, given)
     for name, number in chosen.items():
         if name not in names:
-            raise PlanError(f"{option}: the query has no {name!r}; {nearest(str(name), names)}")
-        if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number) or number < 0:
+            raise PlanError(f"{option}: the query has no {name!r}; {nearest(name, names)}")
+        value = as_number(number)
+        if value is None or value < 0:
             raise PlanError(f"{option}: {name!r} is {number!r}; give a number, 0 or more")
     return {name: float(number) for name, number in chosen.items()}

@@ -11,13 +11,12 @@ import math
 from collections.abc import Sequence
 
 from dovetail.errors import PlanError
+from dovetail.model.algorithm import Algorithm
 from dovetail.model.predicate import Band, Equality, Predicate, predicate_streams
-from dovetail.model.query import Algorithm, JoinQuery
+from dovetail.model.query import JoinQuery
 
 _NARROWEST = 1e-300
 _ROUNDING = 1e-14  # of the ends of a band: cells much narrower than what they are rounded by would be too many
-
-ALGORITHMS: tuple[Algorithm, ...] = ("hash", "scan", "sorted")
 
 
 def choose_algorithm(query: JoinQuery, name: str, predicates: Sequence[Predicate]) -> Algorithm:

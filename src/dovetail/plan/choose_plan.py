@@ -6,8 +6,9 @@ another, so each stream's structure is chosen for itself: the one whose insertio
 
 from collections.abc import Mapping
 
+from dovetail.model.algorithm import Algorithm
 from dovetail.model.decision import Decision
-from dovetail.model.query import Algorithm, JoinQuery
+from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics
 from dovetail.plan.choose_algorithm import asked_algorithm, possible_algorithms
 from dovetail.plan.choose_invalidation import choose_lazy

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import exp, log2
 
-from dovetail.model.query import Algorithm
+from dovetail.model.algorithm import Algorithm
 from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.plan.estimate import Step, steps_along
 from dovetail.plan.join_graph import close_equalities

@@ -10,9 +10,18 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from dovetail.errors import QueryError, nearest
+from dovetail.model.choice import as_choice
 from dovetail.model.stream import Stream
 from dovetail.plan.share_cost import Verdict, better_alone, verdict
-from dovetail.plan.share_queries import Member, ScheduleName, SharedPlan, share_plan, shared_schema, signature
+from dovetail.plan.share_queries import (
+    SCHEDULES,
+    Member,
+    ScheduleName,
+    SharedPlan,
+    share_plan,
+    shared_schema,
+    signature,
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +32,9 @@ class Groups:
     places: tuple[str, ...] = ()
     schedule: ScheduleName = "greedy"
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        as_choice("schedule", self.schedule, SCHEDULES)
 
     @classmethod
     def of(cls, members: Iterable[Member], schedule: ScheduleName = "greedy") -> "Groups":
@@ -95,6 +107,9 @@ def _check(member: Member, names: set[str], known: dict[str, Stream]) -> None:
             f"share: query {member.name!r} is a {member.query.how} join; inner joins share an operator, "
             "others run by themselves"
         )
+    if member.query.budget is not None:
+        named = f"share: a query has a budget ({member.query.budget})"
+        raise QueryError(f"{named}; shared queries take none. Run it alone.")
     if member.query.aggregation:
         raise QueryError(f"share: query {member.name!r} aggregates its results; let it run by itself")
     names.add(member.name)

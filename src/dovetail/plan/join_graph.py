@@ -44,13 +44,3 @@ def applicable(predicates: Iterable[Predicate], bound: frozenset[str], stream: s
         streams = predicate_streams(predicate)
         if stream in streams and streams <= bound | {stream}:
             yield predicate
-
-
-def connected_components(names: Sequence[str], predicates: Iterable[Predicate]) -> list[set[str]]:
-    """The streams grouped by whether any chain of predicates ties them together."""
-    groups = [{name} for name in names]
-    for predicate in predicates:
-        streams = predicate_streams(predicate)
-        touched = [group for group in groups if group & streams]
-        groups = [group for group in groups if not group & streams] + [set().union(*touched)]
-    return groups

@@ -11,9 +11,10 @@ vector. It is derived from the stored columns, so it is never part of the state.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dovetail.model.algorithm import Algorithm
 from dovetail.model.expression import Expression
 from dovetail.model.predicate import Band, Equality, Predicate, Similarity
-from dovetail.model.query import Algorithm, JoinQuery
+from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Tie
 
 LARGEST_BLOCK = 1 << 17  # of a stream, about so many tuples are joined at a time at most

@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from dovetail.errors import PlanError
-from dovetail.model.expression import Expression, columns_of, streams_of
-from dovetail.model.predicate import Band, Equality, Predicate, Similarity, operands, predicate_streams
-from dovetail.model.query import Algorithm, JoinQuery
+from dovetail.model.algorithm import Algorithm
+from dovetail.model.expression import Expression, streams_of
+from dovetail.model.predicate import Band, Equality, Predicate, Similarity, predicate_streams
+from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow
 from dovetail.plan.choose_algorithm import cell_width, choose_algorithm
 from dovetail.plan.choose_invalidation import choose_lazy
@@ -136,7 +137,7 @@ def _storage(
         hashed[group] = None
     keeps_all = name in query.preserved or isinstance(query.stream(name).window, RowWindow)
     indexes = tuple(hashed), tuple(ranked), tuple(celled)
-    return Storage(algorithm, _columns(query, name), tuple(attributes), *indexes, keeps_all, lazy)
+    return Storage(algorithm, query.columns_read(name), tuple(attributes), *indexes, keeps_all, lazy)
 
 
 def row_group(query: JoinQuery, name: str) -> Group | None:
@@ -192,21 +193,6 @@ def _one_stream(expressions: Sequence[Expression]) -> bool:
 
 def _owner(attribute: Attribute) -> str:
     return _stream(attribute.expressions[0] if isinstance(attribute, Key | Group) else attribute.expression)
-
-
-def _columns(query: JoinQuery, name: str) -> tuple[str, ...]:
-    """Time first, then every column that a predicate, filter or output needs, in schema order.
-
-    Late rows that are handed to the user are handed over whole.
-    """
-    expressions: list[Expression] = [output.expression for output in query.select]
-    for predicate in query.predicates:
-        expressions += operands(predicate)
-    expressions += [expression for stream, expression in query.filters if stream == name]
-    needed = {column.name for expression in expressions for column in columns_of(expression) if column.stream == name}
-    stream, whole = query.stream(name), query.late == "divert"
-    others = [column for column in stream.schema.names if column != stream.time]
-    return (stream.time, *(column for column in others if whole or column in needed))
 
 
 def _to_verify(query: JoinQuery, probes: Mapping[str, Sequence[Level]]) -> Iterable[Equality]:

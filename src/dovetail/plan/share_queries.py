@@ -11,20 +11,23 @@ conditions, its select list and its order are applied there, so that its output 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
 from dovetail.errors import QueryError
 from dovetail.model.expression import Column, Expression, columns_of
 from dovetail.model.fingerprint import fingerprint
+from dovetail.model.output import Output
 from dovetail.model.predicate import Equality, Predicate
-from dovetail.model.query import JoinQuery, Output
+from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow, TimeWindow, Window
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
 
 ScheduleName = Literal["greedy", "smallest", "largest"]
+
+SCHEDULES: tuple[ScheduleName, ...] = ("greedy", "smallest", "largest")
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,14 @@ class SharedPlan:
     schema: pa.Schema
     schedule: ScheduleName = "greedy"
     group: str = ""
+
+
+def member_of(query: Any, unnamed: str) -> Member:
+    """A query as one of many, under its own name or this one; QueryError if it is no query."""
+    model = getattr(query, "model", None)
+    if not isinstance(model, JoinQuery):
+        raise QueryError(f"share: got a {type(query).__name__}; give queries made with dovetail.join or dovetail.sql")
+    return Member(query.name or unnamed, model)
 
 
 def share_plan(

@@ -11,12 +11,13 @@ from itertools import combinations
 
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics, StreamStatistics
+from dovetail.model.tree import Tree, left_deep, tree_text
 from dovetail.model.window import TimeWindow
 from dovetail.plan.choose_plan import choose_plan
 from dovetail.plan.cost import Weights, cost
 from dovetail.plan.physical import Plan
 from dovetail.plan.report import predicted
-from dovetail.plan.split_query import Operator, Tree, is_in_time, left_deep, split_query, tree_text, why_not_split
+from dovetail.plan.split_query import Operator, is_in_time, split_query, why_not_split
 
 ONE = "one operator"
 CLEARLY = 0.8  # several operators are chosen if they cost at most this share of one

@@ -18,14 +18,16 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from dovetail.errors import PlanError
+from dovetail.model.algorithm import Algorithm
 from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
+from dovetail.model.output import Output
 from dovetail.model.predicate import Band, Equality, Predicate, Residual, operands, predicate_streams
-from dovetail.model.query import Algorithm, JoinQuery, Output
+from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
+from dovetail.model.tree import Tree, leaves, left_deep, tree_text
 from dovetail.model.window import TimeWindow
 from dovetail.plan.join_graph import close_equalities, key_classes
 
-Tree = str | tuple["Tree", ...]
 EXPIRY = "expiry"
 
 
@@ -50,29 +52,6 @@ class Operator:
     def operators(self) -> list["Operator"]:
         """All operators of the tree, those below before those above."""
         return [operator for child in self.below.values() for operator in child.operators] + [self]
-
-
-def left_deep(names: Iterable[str]) -> Tree:
-    """The binary tree that joins one stream after the other.
-
-    >>> left_deep("ABCD")
-    ((('A', 'B'), 'C'), 'D')
-    """
-    first, *rest = names
-    tree: Tree = first
-    for name in rest:
-        tree = (tree, name)
-    return tree
-
-
-def leaves(tree: Tree) -> tuple[str, ...]:
-    """The streams of a tree, left to right."""
-    return (tree,) if isinstance(tree, str) else tuple(name for part in tree for name in leaves(part))
-
-
-def tree_text(tree: Tree) -> str:
-    """A tree as a name: ``((A, B), C)``."""
-    return tree if isinstance(tree, str) else f"({', '.join(map(tree_text, tree))})"
 
 
 def asked_tree(query: JoinQuery) -> Tree | None:
@@ -133,6 +112,7 @@ def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: boo
         partitions=query.partitions,
         invalidation=query.invalidation,
         budget=query.budget,
+        cross=True,  # a tree may put streams together that only meet higher up
     )
     return Operator(made if top else _with_expiry(made, below), below)
 

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail.model.query import JoinQuery
+from dovetail.model.tree import Tree, tree_text
 from dovetail.plan.assume import Given, assume
 from dovetail.plan.choose_plan import choose_plan
 from dovetail.plan.cost import Weights
 from dovetail.plan.plan_query import plan_query
 from dovetail.plan.report import headroom, plan_report
 from dovetail.plan.split_operator import OperatorPlan, operator_plans, split_operator
-from dovetail.plan.split_query import Operator, Tree, asked_tree, split_query, tree_text
+from dovetail.plan.split_query import Operator, asked_tree, split_query
 
 BY_HAND = "set by hand"
 

@@ -13,9 +13,8 @@ from time import process_time
 import pyarrow as pa
 
 from dovetail.engine.engine import Engine, Stopwatch
-from dovetail.model.query import Algorithm
+from dovetail.model.algorithm import ALGORITHMS, Algorithm
 from dovetail.plan.calibrate import Measured, fit
-from dovetail.plan.choose_algorithm import ALGORITHMS
 from dovetail.plan.cost import Weights, work
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query

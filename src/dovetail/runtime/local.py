@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dovetail.engine.admit.fits import why_not
 from dovetail.engine.buffer.slices import Changes
 from dovetail.engine.engine import Stopwatch
 from dovetail.engine.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.errors import DataError, nearest
 from dovetail.model.fingerprint import fingerprint
 from dovetail.model.order import Adaptive
+from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
@@ -54,7 +56,7 @@ class Run:
         block_rows: int | None = None,
         meter: Callable[[], float] | None = None,
     ) -> None:
-        self._begin(plan.query.schema, plan.query.streams)
+        self._begin(plan.query.schema, [plan.query])
         self._fingerprint = fingerprint(plan.query)
         self._engine: Any = engine_of(plan, stopwatch or WallStopwatch(plan.query.order), block_rows)
         if snapshot is not None:
@@ -69,12 +71,21 @@ class Run:
         if isinstance(order, Adaptive):
             self._adapting = Adapting(self._engine, order.alpha)
 
-    def _begin(self, schema: pa.Schema, streams: Sequence[Stream]) -> None:
-        self._schema = schema
-        self._streams = {stream.name: stream for stream in streams}
+    def _begin(self, schema: pa.Schema, queries: Sequence[JoinQuery]) -> None:
+        self._streams: dict[str, Stream] = {}
+        self._expect(schema, queries)
         self._closed = False
         self._unread = False
         self._late = pa.table({})
+
+    def _expect(self, schema: pa.Schema, queries: Sequence[JoinQuery]) -> None:
+        """What comes out, what may come in (also for queries that are gone), and what of it must be there."""
+        self._schema = schema
+        self._streams |= {stream.name: stream for query in reversed(queries) for stream in query.streams}
+        self._needed: dict[str, set[str]] = {name: set() for name in self._streams}
+        for query in queries:
+            for name in query.names:
+                self._needed[name] |= query.columns_tested(name)
 
     def push(self, stream_name: str, rows: Any) -> pa.Table:
         """Give the run a batch of one stream; get the results it caused."""
@@ -86,7 +97,8 @@ class Run:
         stream = self._streams[self._known(stream_name)]
 
         def call() -> Iterator[pa.RecordBatch]:
-            given: Iterator[pa.RecordBatch] = self._engine.push({stream_name: as_table(stream, rows)})
+            table = as_table(stream, rows, self._needed[stream.name])
+            given: Iterator[pa.RecordBatch] = self._engine.push({stream.name: table})
             return given
 
         results = call() if self._cpu is None else self._cpu.around(call)
@@ -96,6 +108,7 @@ class Run:
         """Promise that the stream will send nothing older than ``time`` (a datetime, or microseconds)."""
         self._open("advance")
         name, time_us = self._known(stream_name), _as_us(time)
+        _check_zone(self._streams[name], time)
         if self._cpu is not None:
             return self._table(self._to_the_end(self._cpu.around(lambda: self._engine.advance(name, time_us))))
         return self._table(self._to_the_end(self._engine.advance(name, time_us)))
@@ -162,7 +175,7 @@ class Run:
         return read()
 
     def _known(self, stream_name: str) -> str:
-        if stream_name not in self._streams:
+        if not isinstance(stream_name, str) or stream_name not in self._streams:
             raise DataError(f"the query has no stream {stream_name!r}; {nearest(stream_name, self._streams)}")
         return stream_name
 
@@ -185,6 +198,13 @@ def _as_us(time: datetime | int) -> int:
     if isinstance(time, Integral) and not isinstance(time, bool):
         return int(time)
     raise DataError(f"{time!r} is not a time; give a datetime, or microseconds since 1970 as a whole number")
+
+
+def _check_zone(stream: Stream, time: datetime | int) -> None:
+    """A promise is made in the zone of the stream's times, or without one as they are."""
+    reason = why_not(pa.scalar(time).type, stream.time_type) if isinstance(time, datetime) else None
+    if reason is not None:
+        raise DataError(f"advance: stream {stream.name!r} has times of {stream.time_type}, and got {time!r}: {reason}")
 
 
 def collect(plan: Plan) -> pa.Table:

@@ -1,19 +1,23 @@
 """Rows in whatever form a user has them, as an Arrow table."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from dovetail.errors import DataError, nearest
+from dovetail.errors import DataError
 from dovetail.model.stream import Stream
+from dovetail.runtime.dict_rows import from_dicts
 
 
-def as_table(stream: Stream, rows: Any) -> pa.Table | pa.RecordBatch:
-    """Rows that are pushed: all that ``arrow_of`` reads, and lists of dicts."""
+def as_table(stream: Stream, rows: Any, needed: Collection[str] = ()) -> pa.Table | pa.RecordBatch:
+    """Rows that are pushed: all that ``arrow_of`` reads, and lists of dicts, which have the ``needed`` columns."""
     if isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
-        return _from_dicts(stream, rows)
-    table = arrow_of(rows)
+        return from_dicts(stream, rows, needed)
+    try:
+        table = arrow_of(rows)
+    except DataError as error:
+        raise DataError(f"rows for stream {stream.name!r}: {error}") from error
     if table is None:
         raise DataError(
             f"rows for stream {stream.name!r} are a {type(rows).__name__}; "
@@ -31,20 +35,18 @@ def arrow_of(data: Any) -> pa.Table | pa.RecordBatch | None:
         return data
     if type(data).__module__.startswith("polars.") and type(data).__name__ == "LazyFrame":
         data = data.collect()
-    if hasattr(data, "__arrow_c_stream__"):
-        table = pa.table(data)
+    if hasattr(data, "__arrow_c_stream__") and not isinstance(data, type):
+        table = _exported(data)
         return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
     return data.to_arrow_table() if hasattr(data, "to_arrow_table") else None
 
 
-def _from_dicts(stream: Stream, rows: Sequence[Any]) -> pa.Table:
-    bad = next((row for row in rows if not isinstance(row, dict)), None)
-    if bad is not None:
-        raise DataError(f"rows for stream {stream.name!r} hold a {type(bad).__name__}; each row of a list is a dict")
-    unknown = next((key for row in rows for key in row if key not in stream.schema.names), None)
-    if unknown is not None:
-        raise DataError(f"stream {stream.name!r} has no column {unknown!r}; {nearest(unknown, stream.schema.names)}")
+def _exported(data: Any) -> pa.Table:
+    """What the data says of itself as Arrow; a column of mixed Python objects has no type there."""
     try:
-        return pa.Table.from_pylist(list(rows), schema=stream.schema)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"rows for stream {stream.name!r} do not fit its columns: {error}") from error
+        return pa.table(data)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        reasons = ". ".join(map(str, error.args))
+        raise DataError(
+            f"a {type(data).__name__} cannot be read as Arrow: {reasons}. Give each column values of one type."
+        ) from error

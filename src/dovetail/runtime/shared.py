@@ -8,7 +8,7 @@ from dovetail.engine.engine import Stopwatch
 from dovetail.engine.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.plan.explain import explain
 from dovetail.plan.group_queries import Groups
-from dovetail.plan.share_queries import Member
+from dovetail.plan.share_queries import member_of
 from dovetail.runtime.adapting import WallStopwatch
 from dovetail.runtime.local import Run, tables_of
 from dovetail.runtime.operators import Operators, written_places
@@ -46,7 +46,7 @@ class SharedRun(Run):
             slices, header = unpack_snapshot(snapshot, _FINGERPRINT)
             with readable():
                 groups = _as_written(groups, written_places(header))
-        self._begin(groups.schema, groups.streams)
+        self._begin(groups.schema, [member.query for member in groups.members])
         self._groups = groups
         self._engine: Any = Operators(groups, stopwatch or WallStopwatch(), block_rows)
         if snapshot is not None:
@@ -60,9 +60,9 @@ class SharedRun(Run):
         misses nothing (``complete_from``).
         """
         self._open("add")
-        name = query.name or _unused([member.name for member in self._groups.members])
-        self._change(self._groups.adding(Member(name, query.model)))
-        return name
+        member = member_of(query, _unused([each.name for each in self._groups.members]))
+        self._change(self._groups.adding(member))
+        return member.name
 
     def remove(self, name: str) -> None:
         """Stop a query at once; the others do not notice."""
@@ -72,8 +72,7 @@ class SharedRun(Run):
     def _change(self, groups: Groups) -> None:
         self._engine.change(groups)
         self._groups = groups
-        self._schema = groups.schema
-        self._streams |= {stream.name: stream for stream in groups.streams}
+        self._expect(groups.schema, [member.query for member in groups.members])
 
     def plan_report(self) -> dict[str, Any]:
         """The plan of each operator as it runs now, with its queries; measured beside predicted."""

@@ -1,6 +1,7 @@
 """From something that runs to its reports: what it is, what it is called, where they go."""
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,10 @@ def reports_folder(folder: str | Path | None = None) -> Path:
 
 def start_reports(running: Any, query: Any, name: str | None, folder: str | Path | None) -> Any:
     """Reports of a run, or of a Spark pipeline made from ``query``."""
+    if name is not None and not isinstance(name, str):
+        raise DataError(f"report: name={name!r}: it is a text, or None")
+    if folder is not None and not isinstance(folder, str | PathLike):
+        raise DataError(f"report: folder={folder!r}: it is the path of a folder, or None")
     where = reports_folder(folder)
     if isinstance(running, Run):
         own = list(running._streams.values())
@@ -41,6 +46,8 @@ def start_reports(running: Any, query: Any, name: str | None, folder: str | Path
 def _streams_of(query: Any) -> Sequence[Stream]:
     if query is None:
         return ()
+    if not hasattr(query, "groups") and not hasattr(query, "model"):
+        raise DataError(f"report: query is a {type(query).__name__}; give the query that the running one was made from")
     return tuple(query.groups.streams) if hasattr(query, "groups") else tuple(query.model.streams)
 
 

@@ -16,11 +16,12 @@ from dovetail.engine.buffer.slices import Changes, SliceKey
 from dovetail.engine.engine import Engine, Rows, Stopwatch
 from dovetail.errors import StateError
 from dovetail.model.query import JoinQuery
+from dovetail.model.tree import Tree
 from dovetail.plan.calibrate import load_weights
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
 from dovetail.plan.split_operator import OperatorPlan
-from dovetail.plan.split_query import Tree, asked_tree, split_query
+from dovetail.plan.split_query import asked_tree, split_query
 from dovetail.plan.tree_report import BY_HAND, query_report, tree_report
 from dovetail.runtime.replanning import Replanning, measured_report
 

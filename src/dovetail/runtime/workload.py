@@ -10,9 +10,11 @@ from math import ceil
 import numpy as np
 import pyarrow as pa
 
+from dovetail.model.algorithm import Algorithm
 from dovetail.model.expression import Column
+from dovetail.model.output import Output
 from dovetail.model.predicate import Band, Equality, Predicate
-from dovetail.model.query import Algorithm, JoinQuery, Output
+from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow

@@ -19,7 +19,7 @@ from sqlglot import exp
 from dovetail.errors import QueryError
 from dovetail.model.aggregate import GROUP, UNTIL, Aggregate, AggregateFunction, Aggregation, until
 from dovetail.model.expression import Column, Expression, Literal
-from dovetail.model.query import Output
+from dovetail.model.output import Output
 from dovetail.model.window import RowWindow
 from dovetail.sql.bind import bind
 from dovetail.sql.build import coerce

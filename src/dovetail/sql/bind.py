@@ -50,7 +50,7 @@ def term(node: exp.Expr, scope: Scope) -> Term:
 def _column(node: exp.Column, scope: Scope) -> Expression:
     if isinstance(node.this, exp.Star) or node.args.get("db"):
         raise QueryError(f'"{sql_text(node)}" is not a column; write it as stream.column')
-    column = scope.column(node.table or None, node.name)
+    column = scope.column(node.table or None, node.name, bool(node.this.args.get("quoted")))
     return coerce(column, plain_type(column.type))
 
 

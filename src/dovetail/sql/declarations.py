@@ -19,6 +19,7 @@ from sqlglot import TokenType
 
 from dovetail.errors import nearest
 from dovetail.model.duration import duration_us
+from dovetail.model.order import ORDERS
 from dovetail.sql.options import read_options
 from dovetail.sql.place import Span
 from dovetail.sql.reader import Reader
@@ -26,8 +27,7 @@ from dovetail.sql.scope import find_name
 from dovetail.sql.spark_types import read_type
 
 _FORGETFUL = ("console", "memory", "noop")
-_ORDERS = ("none", "sync", "hold", "adaptive")
-_LATE = ("drop", "keep")
+_LATE = ("drop", "keep")  # a pipeline has no place for diverted rows
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def read_sink(reader: Reader, name: str) -> SinkDeclaration:
     format, checkpoint = options.needed("format"), options.taken("checkpoint")
     if checkpoint is None and format.lower() not in _FORGETFUL:
         checkpoint = options.needed("checkpoint")
-    order, late = options.choice("order", _ORDERS), options.choice("late", _LATE)
+    order, late = options.choice("order", ORDERS), options.choice("late", _LATE)
     return SinkDeclaration(name, format, checkpoint, options.values, order, late, options.duration("trigger"))
 
 

@@ -23,8 +23,11 @@ DURATION = pa.duration("us")
 
 def number_literal(text: str) -> Literal:
     """An integer in the smallest of int64, uint64 and decimal that holds it; anything else is a float64."""
-    if not text.isdigit():
-        value = float(text)
+    if not text.isdecimal():
+        try:
+            value = float(text)
+        except ValueError:
+            raise QueryError(f"{text} is not a number; write it like 0.9") from None
         if value in (float("inf"), float("-inf")):
             raise QueryError(f"the number {text} is too large")
         return Literal(value, pa.float64())

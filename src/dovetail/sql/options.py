@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
+from dovetail.model.choice import not_one_of
 from dovetail.model.duration import duration_us
 from dovetail.sql.place import Source, Span
 from dovetail.sql.reader import Reader
@@ -43,7 +44,7 @@ class Options:
         place = self._place(name)
         value = self.taken(name)
         if value is not None and value.lower() not in choices:
-            raise self.source.error(f"{name} is one of {', '.join(map(repr, choices))}, not {value!r}", place)
+            raise self.source.error(not_one_of(name, value, choices), place)
         return choices[0] if value is None else value.lower()
 
     def duration(self, name: str) -> int | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dovetail.errors import QueryError, nearest
+from dovetail.model.check_parts import not_in_result
 from dovetail.model.expression import Column, Expression, UserFunction
 from dovetail.model.stream import Stream
 
@@ -30,16 +31,16 @@ class Scope:
         names = [stream.name for stream in self.streams]
         found = find_name(name, names)
         if found is None and find_name(name, self.hidden):
-            raise QueryError(f"the rows of '{name}' are not in the result of this join; only those of '{names[0]}' are")
+            raise QueryError(not_in_result(name, names[0]))
         if found is None:
             tail = nearest(name, names).replace("it has", "the query has", 1)
             raise QueryError(f"there is no stream '{name}'; {tail}")
         return self.streams[names.index(found)]
 
-    def column(self, stream_name: str | None, name: str) -> Column:
-        """The column of that name, of one stream or of the only one that has it."""
+    def column(self, stream_name: str | None, name: str, quoted: bool = False) -> Column:
+        """The column of that name, of one stream or of the only one that has it; a quoted one may be meant as text."""
         if stream_name is None:
-            return self._unqualified(name)
+            return self._unqualified(name, quoted)
         stream = self.stream(stream_name)
         at = stream.schema.get_field_index(name)  # by a hash; -1 if there is none or more than one
         if at >= 0:
@@ -59,7 +60,7 @@ class Scope:
         found = find_name(name, list(self.functions))
         return None if found is None else self.functions[found]
 
-    def _unqualified(self, name: str) -> Column:
+    def _unqualified(self, name: str, quoted: bool) -> Column:
         found = [(stream, find_name(name, stream.schema.names)) for stream in self.streams]
         owners = [(stream, column) for stream, column in found if column is not None]
         if len(owners) == 1:
@@ -68,7 +69,9 @@ class Scope:
             choices = " or ".join(f"{stream.name}.{column}" for stream, column in owners)
             raise QueryError(f"column '{name}' is in more than one stream; write {choices}")
         known = dict.fromkeys(column for stream in self.streams for column in stream.schema.names)
-        raise QueryError(f"no stream has a column '{name}'; {nearest(name, known).replace('it has', 'there is', 1)}")
+        text = f" For a text use single quotes: '{name}'." if quoted else ""
+        tail = nearest(name, known).replace("it has", "there is", 1)
+        raise QueryError(f"no stream has a column '{name}'; {tail}{text}")
 
 
 def _column(stream: Stream, name: str) -> Column:

@@ -19,7 +19,7 @@ from sqlglot import exp
 from dovetail.errors import QueryError
 from dovetail.model.aggregate import Aggregation
 from dovetail.model.expression import Column, Expression, UserFunction
-from dovetail.model.query import Output
+from dovetail.model.output import Output
 from dovetail.model.stream import Stream
 from dovetail.sql.aggregates import aggregation, group_scope, has_aggregates, joined
 from dovetail.sql.bind import bind
@@ -62,11 +62,13 @@ def bind_select(
     return _read(text, lambda nodes: outputs_of(nodes, scope))
 
 
-def bind_list(text: str | None, streams: Sequence[Stream], functions: Mapping[str, UserFunction]) -> Selected:
-    """As ``bind_select``, with aggregates or without."""
+def bind_list(
+    text: str | None, streams: Sequence[Stream], functions: Mapping[str, UserFunction], hidden: Sequence[str] = ()
+) -> Selected:
+    """As ``bind_select``, with aggregates or without; hidden streams cannot be spoken of."""
     if text is None:
         return Selected(bind_select(None, streams, functions))
-    scope = Scope(streams, functions)
+    scope = Scope(streams, functions, hidden)
     return _read(text, lambda nodes: selected(nodes, None, scope))
 
 
@@ -122,7 +124,7 @@ def _only_star(star: exp.Star) -> None:
 
 def _unnamed(node: exp.Expr, scope: Scope) -> Item:
     if isinstance(node, exp.Column) and not node.args.get("db"):
-        column = scope.column(node.table or None, node.name)
+        column = scope.column(node.table or None, node.name, bool(node.this.args.get("quoted")))
         return Item(column.name, _long_name(column), bind(node, scope))
     return Item(sql_text(node).lower(), None, _typed(node, scope))
 

@@ -19,10 +19,11 @@ from sqlglot import Token, TokenType, exp
 from dovetail.errors import QueryError
 from dovetail.model.aggregate import Aggregation
 from dovetail.model.expression import UserFunction
-from dovetail.model.query import How, Output
+from dovetail.model.output import Output
+from dovetail.model.query import How
 from dovetail.model.stream import Stream
+from dovetail.model.ties import untied
 from dovetail.model.window import Window
-from dovetail.plan.join_graph import connected_components
 from dovetail.sql.condition import Condition, condition_of
 from dovetail.sql.dialect import parse_select
 from dovetail.sql.from_clause import From, Input, read_from
@@ -47,6 +48,7 @@ class Statement:
     select: tuple[Output, ...]
     how: How
     aggregation: Aggregation | None = None
+    cross: bool = False
 
 
 def bind_statement(
@@ -78,10 +80,10 @@ def _bound(
     named = windowed(said.inputs, named_streams(said.inputs, streams, source), windows, window, source)
     scope = Scope(named, functions)
     seen = _without_second(scope) if said.how in ("semi", "anti") else scope
-    condition = _condition(select, said, scope, source)
+    condition, cross = _condition(select, said, scope, source)
     check_keys(named, condition, windows, source)
     found = _selected(select, seen, source)
-    return Statement(named, condition, found.outputs, said.how, found.aggregation)
+    return Statement(named, condition, found.outputs, said.how, found.aggregation, cross)
 
 
 def _one_query(source: Source) -> Sequence[Token]:
@@ -109,7 +111,8 @@ def _check_clauses(select: exp.Select, words: Sequence[Token], source: Source) -
         raise source.error("GROUP BY takes a list of columns or expressions, and nothing else", place)
 
 
-def _condition(select: exp.Select, said: From, scope: Scope, source: Source) -> Condition:
+def _condition(select: exp.Select, said: From, scope: Scope, source: Source) -> tuple[Condition, bool]:
+    """What ON and WHERE state together, and whether they ask for every combination."""
     where = select.args.get("where")
     after = (where.this,) if where else ()
     if where and said.how not in ("inner", "semi"):
@@ -124,7 +127,7 @@ def _condition(select: exp.Select, said: From, scope: Scope, source: Source) -> 
     all_of_them = said.crossed or any(_is_true(node) for node in (*said.conditions, *after))
     if not all_of_them:
         _check_tied(said.inputs, [stream.name for stream in scope.streams], condition, source)
-    return condition
+    return condition, all_of_them
 
 
 def _without_second(scope: Scope) -> Scope:
@@ -137,9 +140,9 @@ def _is_true(node: exp.Expr) -> bool:
 
 
 def _check_tied(inputs: Sequence[Input], names: list[str], condition: Condition, source: Source) -> None:
-    groups = sorted(connected_components(names, condition.predicates), key=lambda group: min(map(names.index, group)))
-    if len(groups) > 1:
-        first, second = (sorted(group, key=names.index) for group in groups[:2])
+    apart = untied(names, condition.predicates)
+    if apart is not None:
+        first, second = apart
         node = inputs[names.index(second[0])].node
         raise source.at(
             f"no condition ties {', '.join(map(repr, first))} to {', '.join(map(repr, second))}; add one, or write "

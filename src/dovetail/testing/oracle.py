@@ -14,7 +14,8 @@ enter again because the newest time only grows.
     >>> import pyarrow as pa
     >>> from dovetail.model.expression import Column
     >>> from dovetail.model.predicate import Equality
-    >>> from dovetail.model.query import JoinQuery, Output
+    >>> from dovetail.model.output import Output
+    >>> from dovetail.model.query import JoinQuery
     >>> from dovetail.model.stream import Stream
     >>> from dovetail.model.window import TimeWindow
     >>> from dovetail.testing.script import Push

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
+from dovetail.api.shared_query import SharedQuery
 from dovetail.engine.shared import SharedEngine, Worked
 from dovetail.runtime.operators import Operators
-from dovetail.runtime.sharing import SharedQuery
 from dovetail.testing.simulate import Arrival, Released
 
 Service = Callable[[Worked], float]

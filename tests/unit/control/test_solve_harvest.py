@@ -8,7 +8,7 @@ import pytest
 from dovetail.control.harvest_model import Direction, Setting, Step, full_setting, rank_slices, step_of, total
 from dovetail.control.solve_greedy import goes_forwards
 from dovetail.control.solve_harvest import solve_exhaustively, solve_harvest
-from dovetail.model.budget import METRICS, SOLVERS
+from dovetail.model.harvest import METRICS, SOLVERS
 
 THROTTLES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
 

@@ -19,7 +19,7 @@ NAN = float("nan")
 
 def value_of(text: str, **columns: pa.Array) -> list[object]:
     """The values of an expression over columns of one stream T."""
-    schema = pa.schema({name: column.type for name, column in columns.items()})
+    schema = pa.schema({"ts": pa.timestamp("us")} | {name: column.type for name, column in columns.items()})
     (output,) = bind_select(f"{text} AS answer", [Stream("T", schema, "ts")], {})
     rows = {("T", name): column for name, column in columns.items()}
     length = len(next(iter(columns.values())))

@@ -54,7 +54,7 @@ MISTAKES: dict[str, Callable[[], Any]] = {
     "tuples(0): it is a whole number, 1 or more": lambda: dv.tuples(0),
     "harvest(boost=1): it is a number above 1, the factor by which the throttle opens": lambda: dv.harvest(boost=1),
     "harvest(sample=0): it is a number above 0, up to 1": lambda: dv.harvest(sample=0),
-    "harvest(interval='0 s'): it is longer than nothing": lambda: dv.harvest(interval="0 s"),
+    "harvest(interval='0 s'): it must be longer than 0": lambda: dv.harvest(interval="0 s"),
     "harvest(slice): 'soon' is not a duration; write a number and a unit, like '10 minutes' or '1.5 seconds'": lambda: (
         dv.harvest(slice="soon")
     ),

@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
+from dovetail.model.ties import connected_components
 from dovetail.plan.choose_probe_order import choose_probe_order
-from dovetail.plan.join_graph import applicable, close_equalities, connected_components
+from dovetail.plan.join_graph import applicable, close_equalities
 from dovetail.plan.physical import BandAccess, KeyAccess, Plan, TimeAccess
 from dovetail.plan.plan_query import plan_query, row_group
 

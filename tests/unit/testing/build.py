@@ -5,8 +5,9 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.model.expression import Call, Column, Expression, Literal
+from dovetail.model.output import Output
 from dovetail.model.predicate import Equality
-from dovetail.model.query import JoinQuery, Output
+from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow, Window
 from dovetail.testing import Push
@@ -34,7 +35,7 @@ def query(*streams: Stream, **options: Any) -> JoinQuery:
     """All streams agree on k; the result has every stream's time, as a number, and x."""
     first, *others = (each.name for each in streams)
     select = []
-    for each in streams:
+    for each in streams[:1] if options.get("how") in ("semi", "anti") else streams:
         time = Call("epoch_us", (Column(each.name, "ts", pa.timestamp("us")),), pa.int64())
         select += [Output(each.name, time), Output(f"{each.name}_x", number(each.name))]
     predicates = tuple(Equality(key(first), key(other)) for other in others)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.engine.admit.fits import why_not
 from dovetail.engine.buffer.columns import values_of
 from dovetail.engine.combine.kernels import inspect_times
 from dovetail.errors import DataError, nearest
@@ -44,8 +45,13 @@ def _typed(stream: Stream, name: str, array: pa.Array) -> pa.Array:
     wanted = stream.schema.field(name).type
     if array.type.equals(wanted):
         return array
+    reason = why_not(array.type, wanted)
+    if reason is not None:
+        raise DataError(
+            f"column {name!r} pushed to stream {stream.name!r} has type {array.type}, and needs {wanted}: {reason}"
+        )
     try:
-        return array.cast(wanted)
+        return (array.cast(pa.string()) if array.type == pa.string_view() else array).cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise DataError(
             f"column {name!r} pushed to stream {stream.name!r} has type {array.type}, and needs {wanted}: {error}"

@@ -2,7 +2,7 @@
 CREATE STREAM A (k BIGINT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
     WITH (format = 'rate', idle = '10 seconds', rowsPerSecond = 5);
 CREATE SINK s WITH (format = 'noop', order = 'sorted');
---> line 3, column 38: order is one of 'none', 'sync', 'hold', 'adaptive', not 'sorted'
+--> line 3, column 38: order='sorted': it is one of 'none', 'sync', 'hold', 'adaptive'
 -->     CREATE SINK s WITH (format = 'noop', order = 'sorted');
 -->                                          ^^^^^^^^^^^^^^^^
 
@@ -10,7 +10,7 @@ CREATE SINK s WITH (format = 'noop', order = 'sorted');
 CREATE STREAM A (k BIGINT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
     WITH (format = 'rate', idle = '10 seconds', rowsPerSecond = 5);
 CREATE SINK s WITH (format = 'noop', late = 'divert');
---> line 3, column 38: late is one of 'drop', 'keep', not 'divert'
+--> line 3, column 38: late='divert': it is one of 'drop', 'keep'
 -->     CREATE SINK s WITH (format = 'noop', late = 'divert');
 -->                                          ^^^^^^^^^^^^^^^
 

@@ -1,4 +1,4 @@
-"""Many queries as one operator: what ``dovetail.share`` returns."""
+"""Many queries as one operator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dovetail.api.query import Query
+from dovetail.errors import QueryError
 from dovetail.plan.group_queries import Groups
+from dovetail.plan.share_queries import member_of
 
 if TYPE_CHECKING:
     from dovetail.plan.share_queries import SharedPlan
@@ -19,6 +22,10 @@ class SharedQuery:
     """Queries that run together, embedded or on Spark; each gets what it would get alone."""
 
     groups: Groups
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.groups, Groups):
+            raise QueryError(f"a shared query of {self.groups!r}: make one with dovetail.share")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,3 +93,23 @@ class SharedQuery:
         """One operator per group, the same ones in the same order whatever other queries there are."""
         plans = self.groups.together().plans
         return [plans[place] for place in sorted(plans)]
+
+
+def share(*queries: Query, schedule: str = "greedy") -> SharedQuery:
+    """One operator for many queries over the same streams: each gets what it would get alone, for less.
+
+    Queries without a name are called q1, q2, ... by their place. ``schedule`` says in which order arrivals look
+    through windows of different sizes: "greedy", "smallest" (window first) or "largest" (window only).
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    >>> a, b = (dv.stream(name, time="ts", schema=schema) for name in "AB")
+    >>> near = dv.join(a, b, on="A.k = B.k", select="A.k", window="1 second").named("near")
+    >>> far = dv.join(a, b, on="A.k = B.k AND A.k > 5", select="A.k", window="1 minute")
+    >>> dv.share(near, far).names
+    ('near', 'q2')
+    """
+    if not queries:
+        raise QueryError("share: got nothing; give queries made with dovetail.join or dovetail.sql")
+    members = (member_of(query, f"q{at}") for at, query in enumerate(queries, 1))
+    return SharedQuery(Groups.of(members, schedule))  # type: ignore[arg-type]  # groups check their schedule

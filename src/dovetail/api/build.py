@@ -1,0 +1,107 @@
+"""From text and options to a query; mistakes are found here."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from dovetail.api.functions import functions
+from dovetail.api.options import check_options
+from dovetail.api.query import Query
+from dovetail.errors import QueryError
+from dovetail.model.budget import Budget
+from dovetail.model.check_streams import check_named, check_several, check_streams
+from dovetail.model.choice import as_choice
+from dovetail.model.order import Adaptive
+from dovetail.model.query import HOWS, JoinQuery
+from dovetail.model.stream import Stream
+from dovetail.model.ties import check_tied
+from dovetail.model.tree import Tree
+from dovetail.model.window import Window, as_window
+
+if TYPE_CHECKING:
+    from dovetail.sql import Statement
+
+
+def join(
+    *streams: Stream,
+    on: str,
+    select: str | None = None,
+    how: str = "inner",
+    window: str | timedelta | Window | None = None,
+    order: str | Adaptive = "none",
+    late: str = "drop",
+    budget: Budget | None = None,
+    algorithm: str | Mapping[str, str] = "auto",
+    plan: str | Tree = "auto",
+    partitions: int | None = None,
+    invalidation: str = "auto",
+    **unknown: Any,
+) -> Query:
+    """A query over two or more streams; mistakes in it are found here.
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    >>> a, b = (dv.stream(name, time="ts", schema=schema) for name in "AB")
+    >>> dv.join(a, b, on="A.k = B.k", select="A.k", window="10 seconds").schema.names
+    ['result_time', 'k']
+    """
+    from dovetail.sql import Statement, bind_condition, bind_list
+
+    check_options(unknown)
+    windowed = _windowed(streams, window)
+    _check_text("on", on, "a condition as text, like 'A.k = B.k'")
+    if select is not None:
+        _check_text("select", select, "columns as text, like 'A.k, B.v AS value', or None for all")
+    as_choice("how", how, HOWS)
+    condition = bind_condition(on, windowed, functions)
+    cross = on.strip().upper() == "TRUE"
+    if not cross:
+        check_tied([each.name for each in windowed], condition.predicates, f" in {on!r}")
+    seen = windowed[:1] if how in ("semi", "anti") else windowed
+    chosen = bind_list(select, seen, functions, [each.name for each in windowed[len(seen) :]])
+    bound = Statement(windowed, condition, chosen.outputs, how, chosen.aggregation, cross)  # type: ignore[arg-type]
+    chosen_by_hand: dict[str, Any] = {"algorithm": algorithm, "plan": plan, "invalidation": invalidation}
+    return _query(bound, order=order, late=late, budget=budget, partitions=partitions, **chosen_by_hand)
+
+
+def sql(text: str, *streams: Stream, **options: Any) -> Query:
+    """The same from text: SELECT ... FROM ... WHERE ... WINDOW ..., over streams by their names.
+
+    ``options`` are those of ``join`` that the text does not state.
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    >>> orders, payments = (dv.stream(name, time="ts", schema=schema) for name in ("Orders", "Payments"))
+    >>> query = dv.sql("SELECT O.k FROM Orders O, Payments P WHERE O.k = P.k WINDOW 1 HOUR", orders, payments)
+    >>> query.schema.names
+    ['result_time', 'k']
+    """
+    from dovetail.sql import bind_statement
+
+    check_options(options, dict.fromkeys(("on", "select", "how"), "is stated in the text of the query"))
+    _check_text("the query", text, "it as text, like 'SELECT A.k FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE'", "sql")
+    check_named(streams)
+    window = options.pop("window", None)
+    bound = bind_statement(text, streams, functions, None if window is None else as_window(window))
+    return _query(bound, **options)
+
+
+def _query(bound: "Statement", **options: Any) -> Query:
+    condition = bound.condition
+    parts = (bound.streams, condition.predicates, condition.filters, bound.select, bound.how)
+    return Query(JoinQuery(*parts, aggregation=bound.aggregation, cross=bound.cross, **options))
+
+
+def _windowed(streams: tuple[Stream, ...], window: Any) -> tuple[Stream, ...]:
+    """The streams, each with a window of its own or that of the query."""
+    check_several(streams)
+    common = None if window is None else as_window(window)
+    windowed = tuple(replace(stream, window=stream.window or common) for stream in streams)
+    check_streams(windowed)
+    return windowed
+
+
+def _check_text(option: str, value: Any, needed: str, call: str = "join") -> None:
+    if not isinstance(value, str):
+        raise QueryError(f"{call}: {option} is {value!r}; give {needed}")

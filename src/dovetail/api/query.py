@@ -1,0 +1,158 @@
+"""A bound query, ready to run embedded or on Spark."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dovetail.api.options import check_options
+from dovetail.errors import QueryError
+from dovetail.model.query import JoinQuery
+
+if TYPE_CHECKING:
+    from dovetail.plan.physical import Plan
+    from dovetail.runtime.local import Run
+    from dovetail.runtime.spark.frames import DataFrame, SparkSession
+
+_TEXT = ("on", "select", "window")
+_MADE_WITH = "is what a query is made with: make another with dovetail.join or dovetail.sql"
+
+
+@dataclass(frozen=True)
+class Query:
+    """A bound query, ready to run embedded or on Spark."""
+
+    model: JoinQuery
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        from dovetail.plan.split_query import asked_tree, split_query
+
+        if not isinstance(self.model, JoinQuery):
+            raise QueryError(f"a query of {self.model!r}: make one with dovetail.join or dovetail.sql")
+        if self.name is not None and (not isinstance(self.name, str) or not self.name):
+            raise QueryError(f"a query's name is a text, not {self.name!r}")
+        self.plan  # noqa: B018  # planning finds what the predicates do not allow, now and not when it runs
+        tree = asked_tree(self.model)
+        if tree is not None:
+            split_query(self.model, tree)
+
+    @cached_property
+    def plan(self) -> "Plan":
+        """How it runs as one operator; made once."""
+        from dovetail.plan.plan_query import plan_query
+
+        return plan_query(self.model)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of the result: ``result_time``, then the select list."""
+        return self.model.schema
+
+    def local(self, snapshot: bytes | None = None) -> "Run":
+        """The embedded engine, no Spark and no Java; from a snapshot, it goes on where that was taken."""
+        from dovetail.runtime.local import Run
+
+        return Run(self.plan, snapshot)
+
+    def collect(self) -> pa.Table:
+        """Run finite inputs to the end with the embedded engine, in order of event time."""
+        from dovetail.runtime.local import collect
+
+        return collect(self.plan)
+
+    def explain(
+        self,
+        costs: bool = True,
+        rates: "float | Mapping[str, float] | None" = None,
+        keys: "float | Mapping[str, float] | None" = None,
+    ) -> str:
+        """The plan in words: streams, how each is stored, how each arrival probes, what it costs and gives.
+
+        Before any data has come: ``rates`` in tuples per second and ``keys`` as distinct values, one number for
+        all or one per stream (or per key, ``"A.k"``); what is not given is assumed, and the text says so.
+        """
+        from dovetail.plan.explain import explain
+
+        return explain(self.plan_report(rates, keys), costs)
+
+    def plan_report(
+        self,
+        rates: "float | Mapping[str, float] | None" = None,
+        keys: "float | Mapping[str, float] | None" = None,
+    ) -> dict[str, Any]:
+        """What ``explain`` says, as plain values for programs."""
+        from dovetail.plan.calibrate import load_weights
+        from dovetail.plan.tree_report import query_report
+
+        return query_report(self.model, load_weights(), rates, keys)
+
+    def planned(
+        self,
+        rates: "float | Mapping[str, float] | None" = None,
+        keys: "float | Mapping[str, float] | None" = None,
+    ) -> "Query":
+        """The same query as the operators that cost least for such streams: one, or several if that is clearly less.
+
+        It is for ``plan="auto"``; one that is set by hand stays. Structures and probe orders follow while it runs.
+
+        >>> import dovetail as dv, pyarrow as pa
+        >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "j": pa.int64()})
+        >>> streams = [dv.stream(name, time="ts", window="1 hour", schema=schema) for name in "ABC"]
+        >>> query = dv.join(*streams, on="A.k = B.k AND A.j = C.j")
+        >>> query.planned(rates=1000, keys={"A.k": 1e9, "B.k": 1e9, "A.j": 10, "C.j": 10}).model.plan
+        (('A', 'B'), 'C')
+        >>> query.planned(rates=1000, keys=1e6).model.plan
+        'auto'
+        """
+        from dovetail.plan.calibrate import load_weights
+        from dovetail.plan.tree_report import chosen_tree
+
+        tree = chosen_tree(self.model, load_weights(), rates, keys) if self.model.plan == "auto" else None
+        return self if tree is None else self.replace(plan=tree)
+
+    def _repr_html_(self) -> str:
+        """How notebooks show it: as its plan."""
+        from dovetail.plan.display import plan_html
+
+        return plan_html(self.plan_report())
+
+    def spark(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """A DataFrame: streaming if any input streams, static otherwise; ``result_time`` first."""
+        from dovetail.runtime.spark.pipeline import spark_join
+
+        return spark_join(self.plan, session)
+
+    def late(self, session: "SparkSession | None" = None) -> "DataFrame":
+        """On Spark, with ``late="divert"``: the rows that did not come in, with the reason and how late."""
+        from dovetail.runtime.spark.pipeline import spark_late
+
+        return spark_late(self.plan, session)
+
+    def replace(self, **changes: Any) -> "Query":
+        """The same query with some options changed: those of ``join`` but its text and its windows.
+
+        >>> import dovetail as dv, pyarrow as pa
+        >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+        >>> a, b = (dv.stream(name, time="ts", window="1 second", schema=schema) for name in "AB")
+        >>> dv.join(a, b, on="A.k = B.k").replace(order="sync").model.order
+        'sync'
+        """
+        bound = {part.name for part in fields(self.model)}
+        check_options([name for name in changes if name not in bound], dict.fromkeys(_TEXT, _MADE_WITH))
+        return Query(replace(self.model, **changes), self.name)
+
+    def named(self, name: str) -> "Query":
+        """The same query under a name, which its results carry where queries are shared.
+
+        >>> import dovetail as dv, pyarrow as pa
+        >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+        >>> a, b = (dv.stream(name, time="ts", window="1 second", schema=schema) for name in "AB")
+        >>> dv.join(a, b, on="A.k = B.k").named("pairs").name
+        'pairs'
+        """
+        if name is None:
+            raise QueryError("a query's name is a text, not None")
+        return Query(self.model, name)

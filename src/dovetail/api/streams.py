@@ -1,0 +1,100 @@
+"""A named input: data now, or a schema for rows that are pushed later."""
+
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.errors import DataError, StreamError
+from dovetail.model.collation import BY_BYTES, as_metadata, collation_of
+from dovetail.model.duration import duration_us
+from dovetail.model.stream import Stream
+from dovetail.model.window import Window
+from dovetail.runtime.rows import arrow_of
+
+
+def stream(
+    name: str,
+    data: Any = None,
+    *,
+    time: str,
+    window: str | timedelta | Window | None = None,
+    delay: str | timedelta = "0 seconds",
+    idle: str | timedelta | None = None,
+    schema: pa.Schema | None = None,
+) -> Stream:
+    """A named input: data now, or a ``schema`` for rows that are pushed later.
+
+    Data is a Spark DataFrame, an Arrow table, batch or reader, a pandas or Polars frame, or a DuckDB relation.
+
+    >>> import dovetail as dv, pyarrow as pa
+    >>> t = dv.stream("T", time="ts", window="1 minute", schema=pa.schema({"ts": pa.timestamp("us"), "v": pa.int64()}))
+    >>> t.name, str(t.window)
+    ('T', '1 minute')
+    """
+    if not isinstance(name, str) or not name:
+        raise StreamError(f"a stream needs a name, not {name!r}")
+    data = _as_data(name, data)
+    delay_us = _as_duration(name, "delay", delay)
+    idle_us = None if idle is None else _as_duration(name, "idle", idle)
+    kept: Any = window
+    return Stream(name, _as_schema(name, data, schema), time, kept, delay_us, idle_us, data)
+
+
+def _as_data(name: str, data: Any) -> Any:
+    """Spark DataFrames as they are; what exports Arrow becomes Arrow now, so that a reader is read once only."""
+    if data is None or type(data).__module__.startswith("pyspark."):
+        return data
+    try:
+        table = arrow_of(data)
+    except DataError as error:
+        raise StreamError(f"stream {name!r}: {error}") from error
+    return data if table is None else table
+
+
+def _as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
+    """The Arrow schema of a stream, from its data or as given."""
+    if data is None:
+        if schema is None:
+            raise StreamError(f"stream {name!r} has neither data nor a schema; give one of them")
+        if not isinstance(schema, pa.Schema):
+            raise StreamError(f"stream {name!r}: schema is a {type(schema).__name__}; give a pyarrow.Schema")
+        found = schema
+    elif schema is not None:
+        raise StreamError(f"stream {name!r} has both data and a schema; data has a schema of its own")
+    elif type(data).__module__.startswith("pyspark."):
+        from dovetail.runtime.spark.types import arrow_schema
+
+        found = arrow_schema(data.schema, data.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC")
+    elif isinstance(data, pa.Table | pa.RecordBatch):
+        found = data.schema
+    else:
+        raise StreamError(
+            f"stream {name!r}: data is a {type(data).__name__}; give a Spark DataFrame, an Arrow table, "
+            "a pandas or Polars frame, a DuckDB relation, or nothing and a schema"
+        )
+    kept = [field for field in found if not field.name.startswith("__index_level_")]
+    collations = [as_metadata(collation_of(field) or BY_BYTES) for field in kept]
+    plain = [
+        pa.field(field.name, _plain(field.type), metadata=collation)
+        for field, collation in zip(kept, collations, strict=True)
+    ]
+    return pa.schema(plain)
+
+
+def _plain(type_: pa.DataType) -> pa.DataType:
+    """The type of the values, without an encoding that only saves space on the way."""
+    if pa.types.is_dictionary(type_):
+        return type_.value_type
+    if pa.types.is_run_end_encoded(type_):
+        return type_.value_type
+    if type_ == pa.string_view():
+        return pa.string()
+    return pa.binary() if type_ == pa.binary_view() else type_
+
+
+def _as_duration(name: str, option: str, value: str | timedelta) -> int:
+    try:
+        return duration_us(value)
+    except ValueError as error:
+        raise StreamError(f"stream {name!r}: {option} {error}") from error
