@@ -22,13 +22,14 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 
 from dovetail.engine.admit.block import Block, interleave
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Columns, Door, Read, Times, chosen
 from dovetail.engine.admit.gate import Gate
-from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL, Watermarks
+from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL, NEVER, Watermarks
 from dovetail.engine.buffer.slices import SliceLog
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.harvesting import HarvestingProbe
@@ -99,7 +100,7 @@ class Engine(Persistent):
             for name, stream in streams.items()
             if isinstance(stream.window, RowWindow)
         }
-        self._row_check = RowCheck(query, self._windows, self._rows)
+        self._row_check = RowCheck(self._windows, self._rows)
         self._gate = Gate(query, self._doors)
         if self.shedding is not None:
             self.shedding.waiting = self._gate.pace()
@@ -358,13 +359,17 @@ class Engine(Persistent):
         if self._memory is not None:
             reach = self._memory.settling(reach)
         limit, second = sorted(reach.values())[:2]
-        for name, window in self._windows.items():
-            others = second if reach[name] == limit else limit
-            if len(window):
-                if self._gives_later:
-                    yield from self._leave(name, others, limit)
-                if name != joined or not self.plan.storage[name].lazy:
-                    self._forget(name, others)
+        if limit < AFTER_ALL:
+            second = min(second, NEVER)  # what nothing has pushed out of a row window stays until all streams have ended
+        others = {name: second if reach[name] == limit else limit for name, window in self._windows.items() if len(window)}
+        if self._gives_later:
+            for name in others:
+                yield from self._leave(name, others[name], limit)
+            if limit == AFTER_ALL:
+                yield from self._leave_at_the_end()
+        for name in others:
+            if name != joined or not self.plan.storage[name].lazy:
+                self._forget(name, others[name])
         if self._gives_later:
             yield from self._hold.release(limit)
 
@@ -376,13 +381,21 @@ class Engine(Persistent):
     def _leave(self, name: str, others: int, limit: int) -> Rows:
         """Rows of a stream that come out on their own, before they are forgotten."""
         if name in self._unmatched:
-            ids, times = self._unmatched[name].leaving(others, self._latest)
+            ids, times = self._unmatched[name].leaving(others)
             for rows in self._exit.alone(name, ids, times):
-                yield from self._hold.give(rows)
+                yield from self._hold.give_alone(rows)
         elif self._semi and name == self.plan.query.names[0]:
             ids, times = self._semi.due(limit, self._windows[name].id_from(others - self._widths[name]))
             for rows in self._exit.alone(name, ids, times):
                 self._hold.keep(rows)
+
+    def _leave_at_the_end(self) -> Rows:
+        """Unmatched rows that nothing has pushed out of a row window, not older than anything that came in or out."""
+        end = max(self._latest, self._hold.latest_alone)
+        for name, unmatched in self._unmatched.items():
+            ids = unmatched.staying()
+            for rows in self._exit.alone(name, ids, np.full(len(ids), end)):
+                yield from self._hold.give(rows)
 
     def _forget(self, name: str, others: int) -> None:
         window, before = self._windows[name], others - self._widths[name]

@@ -1,6 +1,7 @@
-"""Row windows: a member is inside until the tuple that pushes it out is at or before the newest member.
+"""Row windows: a member is inside while the tuple that pushes it out is later than the result time.
 
-    window of 2 rows, S: a1 b3 c4      a1 is pushed out by c4, so it is inside for newest members before c4
+    window of 2 rows, S: a1 b3 c4      a1 is pushed out by c4, so it is inside for result times before 4
+    window of 1 row,  S: b3 c3         b3 is pushed out at 3: no other tuple of time 3 sees it, but an older one still does
 
 The stream's tuples are stored in total order (the gate sees to it), so the tuple that pushes out
 tuple ``id`` is ``id + n``; within a key it is the n-th later tuple of that key, found when it arrives.
@@ -18,7 +19,6 @@ from dovetail.engine.admit.watermarks import NEVER
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.kernels import first_at_least, push_out
 from dovetail.engine.combine.partial import Ids, Partial
-from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow
 from dovetail.plan.physical import Group
 
@@ -88,8 +88,7 @@ class RowWindowed:
 class RowCheck:
     """The test of complete results."""
 
-    def __init__(self, query: JoinQuery, windows: Mapping[str, Window], windowed: Mapping[str, RowWindowed]) -> None:
-        self._names = query.names
+    def __init__(self, windows: Mapping[str, Window], windowed: Mapping[str, RowWindowed]) -> None:
         self._windows = windows
         self._windowed = windowed
 
@@ -97,17 +96,25 @@ class RowCheck:
         """Only results whose row-windowed members are inside."""
         if not self._windowed:
             return results
-        position = self.newest_position(results)
+        sharing = self._sharing(results)
         keep = np.ones(len(results), np.bool_)
         for name, windowed in self._windowed.items():
-            leaves = windowed.leaves(results.ids[name])
-            keep &= (leaves > results.newest) | ((leaves == results.newest) & (self._names.index(name) >= position))
+            pushed_out = windowed.leaves(results.ids[name]) <= results.newest
+            keep &= ~pushed_out | self._has_result_time(name, results) & (sharing == 1)
         return results.where(keep)
 
-    def newest_position(self, results: Partial) -> Ids:
-        """Position in the query of the newest member; among equal times the later stream is newer."""
-        position = np.zeros(len(results), np.int64)
-        for at, name in enumerate(self._names):
-            window = self._windows[name]
-            position[window.times[results.ids[name] - window.base] == results.newest] = at
-        return position
+    def alone_newest(self, name: str, results: Partial) -> Flags:
+        """Where the member of this stream is the only one that has the result time."""
+        return self._has_result_time(name, results) & (self._sharing(results) == 1)
+
+    def _sharing(self, results: Partial) -> Ids:
+        """How many members have the result time."""
+        sharing = np.zeros(len(results), np.int64)
+        for name in self._windows:
+            sharing += self._has_result_time(name, results)
+        return sharing
+
+    def _has_result_time(self, name: str, results: Partial) -> Flags:
+        window = self._windows[name]
+        has: Flags = window.times[results.ids[name] - window.base] == results.newest
+        return has
