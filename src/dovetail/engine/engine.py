@@ -58,6 +58,9 @@ from dovetail.plan.plan_query import row_group
 _UNBOUNDED = 1 << 60
 _KEPT = 1 << 17
 _BLOCK_OF_LITTLE_MEMORY = 1 << 12
+_BLOCK_BESIDE_ROW_WINDOWS = (
+    1 << 10
+)  # what its tuples push out is walked past until the next block; about as long as one takes
 
 Rows = Iterator[pa.RecordBatch]
 
@@ -93,13 +96,13 @@ class Engine(Persistent):
         self._doors = {name: Door(query, s, self._windows[name], self.diverted) for name, s in streams.items()}
         self.shedding = shedding_of(query, self._windows)
         self.pacer: Pacer | None = None
-        self._probes = self._probes_of(plan)
         self._watermarks = Watermarks(query.streams)
         self._rows = {
             name: RowWindowed(self._windows[name], stream.window, row_group(query, name))
             for name, stream in streams.items()
             if isinstance(stream.window, RowWindow)
         }
+        self._probes = self._probes_of(plan)
         self._row_check = RowCheck(self._windows, self._rows)
         self._gate = Gate(query, self._doors)
         if self.shedding is not None:
@@ -135,7 +138,7 @@ class Engine(Persistent):
     def _probes_of(self, plan: Plan) -> dict[str, Probe]:
         windows, widths = self._windows, self._widths
         if self.shedding is None:
-            return {name: Probe(name, plan.probes[name], windows, widths) for name in windows}
+            return {name: Probe(name, plan.probes[name], windows, widths, self._rows) for name in windows}
         shedding = self.shedding
         return {name: HarvestingProbe(name, plan.probes[name], windows, widths, shedding) for name in windows}
 
@@ -152,6 +155,7 @@ class Engine(Persistent):
 
     def _push(self, blocks: Mapping[str, Read], newest: Mapping[str, int] | None) -> Rows:
         largest = dict(newest or {})
+        self._latest = max([self._latest, *largest.values()])
         for name, rows in blocks.items():
             door = self._doors[name]
             if door.rows_of(rows):
@@ -236,13 +240,15 @@ class Engine(Persistent):
         if blocks:
             if self.shedding is not None:
                 blocks |= {name: self.shedding.marked(name, blocks[name]) for name in self._rows.keys() & blocks.keys()}
-            for name in self._rows.keys() & blocks.keys():
-                self._store_ahead(name, blocks[name])
+            ahead = {name: block for name, block in blocks.items() if name in self._rows}
+            for name, block in ahead.items():
+                self._store_ahead(name, block)
+            blocks = ahead | blocks  # row windows first: whoever probes them then finds the few that are inside
             if self.plan.query.how != "inner" or (
                 self._hold and min(self._reach({}).values()) <= min(block.times[0] for block in blocks.values())
             ):  # unmatched rows leave before these are joined, held ones too unless some would have to wait for them
                 yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
-            for name, block, pending in interleave(blocks, self._block_rows):
+            for name, block, pending in interleave(blocks, self._rows_at_a_time):
                 yield from self._join(name, block)
                 if self._memory is not None:
                     yield from self._memory.work(self._reach(pending))
@@ -255,6 +261,10 @@ class Engine(Persistent):
             yield from self._memory.work(self._reach({}))
         yield from self._settle({}, next(iter(blocks)) if len(blocks) == 1 else None)
         self._take_up({})
+
+    @property
+    def _rows_at_a_time(self) -> int | None:
+        return self._block_rows or (_BLOCK_BESIDE_ROW_WINDOWS if self._rows else None)
 
     def _observe(self) -> None:
         self.observed.read(self._probes.values())
@@ -298,18 +308,16 @@ class Engine(Persistent):
 
     def _store_ahead(self, name: str, block: Block) -> None:
         """Tuples of a row window are stored before their turn, so that it is known whom they push out."""
-        first, last = self._windows[name].append(block)
-        self._windows[name].hidden = last - first
+        self._windows[name].append_ahead(block)
 
     def _store(self, name: str, block: Block) -> tuple[int, int]:
         window = self._windows[name]
         if not window.hidden:
             return window.append(block)
-        first = window.end - window.hidden
-        window.hidden -= len(block)
+        first, last = window.show(len(block))
         if self._memory is not None:
             self._memory.shown(name, first)
-        return first, first + len(block)
+        return first, last
 
     def _deliver(self, found: Partial, out: WayOut | None = None) -> Rows:
         """Complete combinations: those that are results leave, or wait for their order."""
@@ -360,8 +368,12 @@ class Engine(Persistent):
             reach = self._memory.settling(reach)
         limit, second = sorted(reach.values())[:2]
         if limit < AFTER_ALL:
-            second = min(second, NEVER)  # what nothing has pushed out of a row window stays until all streams have ended
-        others = {name: second if reach[name] == limit else limit for name, window in self._windows.items() if len(window)}
+            second = min(
+                second, NEVER
+            )  # what nothing has pushed out of a row window stays until all streams have ended
+        others = {
+            name: second if reach[name] == limit else limit for name, window in self._windows.items() if len(window)
+        }
         if self._gives_later:
             for name in others:
                 yield from self._leave(name, others[name], limit)

@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -79,7 +80,7 @@ def test_row_window_counts_filtered_tuples_in_total_order() -> None:
 
 @pytest.mark.parametrize("order", ["ST", "TS"])
 def test_in_a_tie_the_last_tuple_of_a_row_window_is_the_one_that_others_see(order: str) -> None:
-    windows = {"S": 100, "T": rows(1)}
+    windows: dict[str, Any] = {"S": 100, "T": rows(1)}
     join = query(*(stream(name, windows[name]) for name in order))
     script = [push("T", (5, 0, 1.0), (5, 0, 2.0)), push("S", (3,), (5,))]
     found = [(row["S"], row["T"], row["T_x"]) for row in oracle(join, script).rows.to_pylist()]
@@ -89,7 +90,7 @@ def test_in_a_tie_the_last_tuple_of_a_row_window_is_the_one_that_others_see(orde
 
 @pytest.mark.parametrize("order", ["SPO", "OPS", "POS"])
 def test_a_tie_of_any_two_members_counts(order: str) -> None:
-    windows = {"S": 100, "P": rows(1), "O": 100}
+    windows: dict[str, Any] = {"S": 100, "P": rows(1), "O": 100}
     join = query(*(stream(name, windows[name]) for name in order))
     older = oracle(join, [push("P", (5,), (5,)), push("S", (1,)), push("O", (2,))])
     assert older.rows.num_rows == 2

@@ -37,7 +37,9 @@ class Ages:
             window = self._windows[stream]
             ages: Ids = results.newest - window.times[results.ids[stream] - window.base]
             return ages
-        counted = self._in_stream(stream, results) if kind.per == "stream" else self._in_key(stream, results, kind.count)
+        counted = (
+            self._in_stream(stream, results) if kind.per == "stream" else self._in_key(stream, results, kind.count)
+        )
         return np.where(self._check.alone_newest(stream, results), 0, counted)
 
     def _in_stream(self, stream: str, results: Partial) -> Ids:

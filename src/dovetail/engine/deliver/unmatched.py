@@ -58,9 +58,9 @@ class Unmatched:
     def staying(self) -> Ids:
         """Tuples that are left when all others have gone: at the end of all input they come out too."""
         ids = np.arange(self._window.tail, self._window.end)
-        ids = ids[self.marks[ids] == OPEN]
-        self.marks.write(ids, GIVEN)
-        return ids
+        left: Ids = ids[self.marks[ids] == OPEN]
+        self.marks.write(left, GIVEN)
+        return left
 
     def _departures(self, ids: Ids) -> Ids:
         if self._rows is not None:
