@@ -58,9 +58,9 @@ from dovetail.plan.plan_query import row_group
 _UNBOUNDED = 1 << 60
 _KEPT = 1 << 17
 _BLOCK_OF_LITTLE_MEMORY = 1 << 12
-_BLOCK_BESIDE_ROW_WINDOWS = (
-    1 << 10
-)  # what its tuples push out is walked past until the next block; about as long as one takes
+# A probe walks past tuples of its own block that are still to come or were pushed out in it, so blocks are small; with
+# a thousand tuples the cost of a block itself hardly shows.
+_BLOCK_BESIDE_ROW_WINDOWS = 1 << 10
 
 Rows = Iterator[pa.RecordBatch]
 
@@ -368,9 +368,7 @@ class Engine(Persistent):
             reach = self._memory.settling(reach)
         limit, second = sorted(reach.values())[:2]
         if limit < AFTER_ALL:
-            second = min(
-                second, NEVER
-            )  # what nothing has pushed out of a row window stays until all streams have ended
+            second = min(second, NEVER)  # what nothing pushes out of a row window stays until all streams have ended
         others = {
             name: second if reach[name] == limit else limit for name, window in self._windows.items() if len(window)
         }

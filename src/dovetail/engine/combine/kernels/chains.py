@@ -56,9 +56,8 @@ def read_ahead(
         codes[i], whens[i], gaps[i] = window_codes[slot], times[slot], nexts[slot]
     touched = np.int64(0)
     for i in range(len(bound)):
-        slot = (
-            max(ids[i] - max(gaps[i], 0), tail) - base
-        )  # the link of a tuple that is not in a chain yet may be anything
+        # the link of a tuple that is not in a chain yet may be any number
+        slot = max(ids[i] - max(gaps[i], 0), tail) - base
         touched += window_codes[slot] + times[slot] + nexts[slot]
     ids[len(bound)] = touched  # written down, or the compiler would leave the reading out
 
