@@ -164,6 +164,12 @@ class Window:
         """Which tuples can match at all; None if every stored one can."""
         return None if self._eligible is None else self._eligible[ids - self.base]
 
+    @property
+    def eligible_slots(self) -> npt.NDArray[np.bool_]:
+        """By slot, which tuples can match, where others are stored too."""
+        assert self._eligible is not None, "a window that keeps all tuples knows"
+        return self._eligible
+
     def seen(self, ids: Times) -> npt.NDArray[np.bool_] | None:
         """Which tuples probes see already; None if all."""
         return ids < self.end - self.hidden if self.hidden else None

@@ -167,9 +167,10 @@ class _LastRows(_Scratch):
     def pieces(self, partial: Partial) -> Iterator[Piece]:
         codes, bound, base = self._bound.where(partial)
         own, window, index, leaves = self._own.data, self.window, self._index, self._rows.linked()
+        eligible = window.eligible_slots
         return self.filled(len(partial), lambda p, resume: kernels.last_rows_probe(
-            codes, bound, base, partial.newest, partial.expiry, own, window.times, leaves, index.nexts, index.heads,
-            index.shift, window.base, window.tail, p, resume, self.parents, self.found,
+            codes, bound, base, partial.newest, partial.expiry, own, window.times, leaves, eligible, index.nexts,
+            index.heads, index.shift, window.base, window.tail, p, resume, self.parents, self.found,
         ))  # fmt: skip
 
 

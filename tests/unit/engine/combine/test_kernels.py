@@ -76,17 +76,20 @@ def test_hash_probe(case: Case, size: int) -> None:
     assert drained(kernels.hash_probe, *arguments, size=size) == expected(case, lambda own, other: own == other)
 
 
-@given(cases(), SIZES, st.integers(1, 3))
-def test_last_rows_probe(case: Case, size: int, count: int) -> None:
+@given(cases(), SIZES, st.integers(1, 3), st.integers(0, 4))
+def test_last_rows_probe(case: Case, size: int, count: int, odd: int) -> None:
     heads, nexts, shift = hash_index(case.window, case.base)
     times = np.sort(case.times)
     never = 2**62
     leaves = np.array([never if time is None else time for time in pushes_out(case.window, times, count)], np.int64)
+    eligible = np.array([place % 4 != odd for place in range(len(times))], np.bool_)
+    leaves[~eligible] = 0  # whatever is known of those that are counted elsewhere
     arguments = (
-        case.values, np.arange(len(case.values)), 0, case.lows, case.highs, case.window, times, leaves, nexts, heads,
-        shift, case.base, case.tail,
+        case.values, np.arange(len(case.values)), 0, case.lows, case.highs, case.window, times, leaves, eligible,
+        nexts, heads, shift, case.base, case.tail,
     )  # fmt: skip
     wanted = last_rows(case.values, case.lows, case.highs, case.window, times, leaves, case.base, case.tail)
+    wanted = [(parent, tuple_id) for parent, tuple_id in wanted if eligible[tuple_id - case.base]]
     assert drained(kernels.last_rows_probe, *arguments, size=size) == wanted
 
 

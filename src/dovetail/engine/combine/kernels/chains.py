@@ -111,18 +111,19 @@ def hash_probe(
 
 
 @njit(
-    f"{WHERE}({I8}, {I8}, int64, {I8}, {I8}, {I8}, {I8}, {I8}, int32[::1], {I8}, int64, int64, int64, int64, int64, "
-    f"{I8}, {I8})",
+    f"{WHERE}({I8}, {I8}, int64, {I8}, {I8}, {I8}, {I8}, {I8}, boolean[::1], int32[::1], {I8}, "
+    f"int64, int64, int64, int64, int64, {I8}, {I8})",
     cache=True,
     nogil=True,
 )
 def last_rows_probe(
-    bound_codes, bound, bound_base, newest, highs, window_codes, times, leaves, nexts, heads, shift, base, tail,
-    p, resume, parents, found,
+    bound_codes, bound, bound_base, newest, highs, window_codes, times, leaves, eligible, nexts, heads, shift, base,
+    tail, p, resume, parents, found,
 ):  # fmt: skip
     """Walk the chain of each code newest first, down to the first tuple that was pushed out by the time of the probe.
 
-    Codes are what the row window counts by, so everything behind that tuple was pushed out before it.
+    Codes are what the row window counts by, so everything behind that tuple was pushed out before it. Those that can
+    not match are passed over: a NULL may stand there with the code of a value, and is counted elsewhere.
     """
     n, limit = 0, len(found)
     while p < len(bound):
@@ -131,7 +132,7 @@ def last_rows_probe(
         resume = np.int64(-1)
         while tuple_id >= tail:
             slot = tuple_id - base
-            if window_codes[slot] == code:
+            if window_codes[slot] == code and eligible[slot]:
                 if times[slot] <= now and leaves[slot] <= now:
                     break
                 if times[slot] <= high:
