@@ -11,6 +11,7 @@ from benchmarks.settings import Settings
 NAMES = {
     "embedded": "the engine on one thread against DuckDB's offline join on two; three block sizes, four workloads",
     "growth": "cost per tuple and memory per stored tuple, windows of 1,000 to 10,000,000 tuples",
+    "as_of": "an as-of join by a row window in one push, 20,000 to 1,280,000 rows; results equal to DuckDB's",
     "aggregates": "what a result costs a sliding aggregate, with 1,000 to 1,000,000 results that count",
     "share": "1 to 1,000 queries in one operator, against as many separate runs and as many of Spark's own joins",
     "order": "ordered output as a share of the speed without order; embedded and on Spark",

@@ -19,15 +19,17 @@ KINDS = st.integers(0, 19)
 
 # How the clock moves, how far back the row goes (in thirds of its stream's delay), and what is odd about it.
 MOVES = [(step, back, "") for step in (1, 0, 2, 5) for back in (0, 0, 1, 3)]
+TIED = [(step, back, "") for step in (0, 0, 0, 1) for back in (0, 0, 3)]  # many rows share a time
 ODD = [(1, 0, "late"), (1, 1, "late"), (1, 0, "timeless")]
 
 
 @st.composite
-def scripts(draw: Draw, query: RandomQuery, late: bool = True, ticks: bool = False) -> Script:
+def scripts(draw: Draw, query: RandomQuery, late: bool = True, ticks: bool = False, tied: bool = False) -> Script:
     """Batches of one stream each and promises, closed at the end; ``late=False``: no row is late however it is cut."""
+    moves = TIED if tied else MOVES
     lags = {stream.name: draw(st.sampled_from([0, 0, 1, 4])) for stream in query.streams}
     row = st.tuples(
-        st.sampled_from(MOVES + ODD if late else MOVES), rows.values(key_type(query), extreme=draw(KINDS) >= 18)
+        st.sampled_from(moves + ODD if late else moves), rows.values(key_type(query), extreme=draw(KINDS) >= 18)
     )
     clock, left = draw(st.sampled_from([20, -3, 10**15])), ROWS[len(query.streams)]
     events: list[Event] = []

@@ -56,3 +56,13 @@ def test_outer_joins_over_row_windows(data: st.DataObject) -> None:
     script = data.draw(scripts(drawn))
     query = drawn.build()
     assert_same_rows(play(query.local(), script), oracle(query.model, script).rows)
+
+
+@given(st.data())
+def test_outer_joins_over_row_windows_in_order_and_with_a_pause(data: st.DataObject) -> None:
+    drawn = data.draw(outer_queries(rows=True))
+    script = data.draw(scripts(drawn))
+    query = drawn.build(order=data.draw(st.sampled_from(ORDERS)))
+    rows = resumed(query, script, data.draw(st.integers(0, len(script) - 1)))
+    assert ordered(rows)
+    assert_same_rows(rows, oracle(query.model, script).rows)

@@ -23,6 +23,8 @@ from tests.spark.queries import build, random_rows
         ("A.k = B.k AND A.g = B.g", {"how": "anti"}),
         ("A.k = B.k AND A.n < 40", {"window": {"A": dv.rows(7), "B": "4 seconds"}}),
         ("A.k = B.k AND B.x > 0", {"window": {"A": "4 seconds", "B": dv.rows(3, per="key")}}),
+        ("A.k = B.k", {"how": "left", "window": {"A": dv.rows(3, per="key"), "B": "1 second"}}),
+        ("A.k = B.k", {"how": "full", "order": "hold", "window": {"A": dv.rows(3, per="key"), "B": "30 seconds"}}),
         ("ABS(A.x - B.x) <= 0.25", {"order": "hold"}),
     ],
 )

@@ -22,13 +22,14 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 
 from dovetail.engine.admit.block import Block, interleave
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Columns, Door, Read, Times, chosen
 from dovetail.engine.admit.gate import Gate
-from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL, Watermarks
+from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL, NEVER, Watermarks
 from dovetail.engine.buffer.slices import SliceLog
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.harvesting import HarvestingProbe
@@ -57,6 +58,9 @@ from dovetail.plan.plan_query import row_group
 _UNBOUNDED = 1 << 60
 _KEPT = 1 << 17
 _BLOCK_OF_LITTLE_MEMORY = 1 << 12
+# A probe walks past tuples of its own block that are still to come or were pushed out in it, so blocks are small; with
+# a thousand tuples the cost of a block itself hardly shows.
+_BLOCK_BESIDE_ROW_WINDOWS = 1 << 10
 
 Rows = Iterator[pa.RecordBatch]
 
@@ -92,14 +96,14 @@ class Engine(Persistent):
         self._doors = {name: Door(query, s, self._windows[name], self.diverted) for name, s in streams.items()}
         self.shedding = shedding_of(query, self._windows)
         self.pacer: Pacer | None = None
-        self._probes = self._probes_of(plan)
         self._watermarks = Watermarks(query.streams)
         self._rows = {
             name: RowWindowed(self._windows[name], stream.window, row_group(query, name))
             for name, stream in streams.items()
             if isinstance(stream.window, RowWindow)
         }
-        self._row_check = RowCheck(query, self._windows, self._rows)
+        self._probes = self._probes_of(plan)
+        self._row_check = RowCheck(self._windows, self._rows)
         self._gate = Gate(query, self._doors)
         if self.shedding is not None:
             self.shedding.waiting = self._gate.pace()
@@ -134,7 +138,7 @@ class Engine(Persistent):
     def _probes_of(self, plan: Plan) -> dict[str, Probe]:
         windows, widths = self._windows, self._widths
         if self.shedding is None:
-            return {name: Probe(name, plan.probes[name], windows, widths) for name in windows}
+            return {name: Probe(name, plan.probes[name], windows, widths, self._rows) for name in windows}
         shedding = self.shedding
         return {name: HarvestingProbe(name, plan.probes[name], windows, widths, shedding) for name in windows}
 
@@ -151,6 +155,7 @@ class Engine(Persistent):
 
     def _push(self, blocks: Mapping[str, Read], newest: Mapping[str, int] | None) -> Rows:
         largest = dict(newest or {})
+        self._latest = max([self._latest, *largest.values()])
         for name, rows in blocks.items():
             door = self._doors[name]
             if door.rows_of(rows):
@@ -235,13 +240,15 @@ class Engine(Persistent):
         if blocks:
             if self.shedding is not None:
                 blocks |= {name: self.shedding.marked(name, blocks[name]) for name in self._rows.keys() & blocks.keys()}
-            for name in self._rows.keys() & blocks.keys():
-                self._store_ahead(name, blocks[name])
+            ahead = {name: block for name, block in blocks.items() if name in self._rows}
+            for name, block in ahead.items():
+                self._store_ahead(name, block)
+            blocks = ahead | blocks  # row windows first: whoever probes them then finds the few that are inside
             if self.plan.query.how != "inner" or (
                 self._hold and min(self._reach({}).values()) <= min(block.times[0] for block in blocks.values())
             ):  # unmatched rows leave before these are joined, held ones too unless some would have to wait for them
                 yield from self._settle({name: int(block.times[0]) for name, block in blocks.items()})
-            for name, block, pending in interleave(blocks, self._block_rows):
+            for name, block, pending in interleave(blocks, self._rows_at_a_time):
                 yield from self._join(name, block)
                 if self._memory is not None:
                     yield from self._memory.work(self._reach(pending))
@@ -254,6 +261,10 @@ class Engine(Persistent):
             yield from self._memory.work(self._reach({}))
         yield from self._settle({}, next(iter(blocks)) if len(blocks) == 1 else None)
         self._take_up({})
+
+    @property
+    def _rows_at_a_time(self) -> int | None:
+        return self._block_rows or (_BLOCK_BESIDE_ROW_WINDOWS if self._rows else None)
 
     def _observe(self) -> None:
         self.observed.read(self._probes.values())
@@ -297,18 +308,16 @@ class Engine(Persistent):
 
     def _store_ahead(self, name: str, block: Block) -> None:
         """Tuples of a row window are stored before their turn, so that it is known whom they push out."""
-        first, last = self._windows[name].append(block)
-        self._windows[name].hidden = last - first
+        self._windows[name].append_ahead(block)
 
     def _store(self, name: str, block: Block) -> tuple[int, int]:
         window = self._windows[name]
         if not window.hidden:
             return window.append(block)
-        first = window.end - window.hidden
-        window.hidden -= len(block)
+        first, last = window.show(len(block))
         if self._memory is not None:
             self._memory.shown(name, first)
-        return first, first + len(block)
+        return first, last
 
     def _deliver(self, found: Partial, out: WayOut | None = None) -> Rows:
         """Complete combinations: those that are results leave, or wait for their order."""
@@ -358,13 +367,19 @@ class Engine(Persistent):
         if self._memory is not None:
             reach = self._memory.settling(reach)
         limit, second = sorted(reach.values())[:2]
-        for name, window in self._windows.items():
-            others = second if reach[name] == limit else limit
-            if len(window):
-                if self._gives_later:
-                    yield from self._leave(name, others, limit)
-                if name != joined or not self.plan.storage[name].lazy:
-                    self._forget(name, others)
+        if limit < AFTER_ALL:
+            second = min(second, NEVER)  # what nothing pushes out of a row window stays until all streams have ended
+        others = {
+            name: second if reach[name] == limit else limit for name, window in self._windows.items() if len(window)
+        }
+        if self._gives_later:
+            for name in others:
+                yield from self._leave(name, others[name], limit)
+            if limit == AFTER_ALL:
+                yield from self._leave_at_the_end()
+        for name in others:
+            if name != joined or not self.plan.storage[name].lazy:
+                self._forget(name, others[name])
         if self._gives_later:
             yield from self._hold.release(limit)
 
@@ -376,13 +391,21 @@ class Engine(Persistent):
     def _leave(self, name: str, others: int, limit: int) -> Rows:
         """Rows of a stream that come out on their own, before they are forgotten."""
         if name in self._unmatched:
-            ids, times = self._unmatched[name].leaving(others, self._latest)
+            ids, times = self._unmatched[name].leaving(others)
             for rows in self._exit.alone(name, ids, times):
-                yield from self._hold.give(rows)
+                yield from self._hold.give_alone(rows)
         elif self._semi and name == self.plan.query.names[0]:
             ids, times = self._semi.due(limit, self._windows[name].id_from(others - self._widths[name]))
             for rows in self._exit.alone(name, ids, times):
                 self._hold.keep(rows)
+
+    def _leave_at_the_end(self) -> Rows:
+        """Unmatched rows that nothing has pushed out of a row window, not older than anything that came in or out."""
+        end = max(self._latest, self._hold.latest_alone)
+        for name, unmatched in self._unmatched.items():
+            ids = unmatched.staying()
+            for rows in self._exit.alone(name, ids, np.full(len(ids), end)):
+                yield from self._hold.give(rows)
 
     def _forget(self, name: str, others: int) -> None:
         window, before = self._windows[name], others - self._widths[name]

@@ -103,6 +103,7 @@ class Persistent:
             "results": self._hold.results,
             "out_of_order": self._hold.out_of_order,
             "latest": self._latest,
+            "latest_alone": self._hold.latest_alone,
             "sync": self._gate.sync,
             "decision": self.decision.to_json(),
             "sections": {section.section: section.header() for section in self._sections},
@@ -119,6 +120,7 @@ class Persistent:
         self._hold.results = int(header["results"])
         self._hold.out_of_order = int(header["out_of_order"])
         self._latest = int(header["latest"])
+        self._hold.latest_alone = int(header["latest_alone"])
         self._gate.sync = header["sync"]
         decision = Decision.from_json(header["decision"])
         if decision.version and decision != self.decision:

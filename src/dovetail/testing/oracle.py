@@ -40,7 +40,7 @@ from dovetail.testing.history import History, Tuple
 from dovetail.testing.interpret import holds, interpret
 from dovetail.testing.script import Script
 from dovetail.testing.sliding import aggregated
-from dovetail.testing.unmatched import departure_us
+from dovetail.testing.unmatched import departure_us, end_us
 from dovetail.testing.windows import RowCounts
 
 Members = dict[str, Tuple]
@@ -63,7 +63,7 @@ class Outcome:
 def oracle(query: JoinQuery, script: Script) -> Outcome:
     """Everything a query must give for a script that is then closed."""
     history = History.of(query, script)
-    results = sorted(_results(query, history), key=lambda result: result[0])
+    results = sorted(_timed(history, list(_results(query, history))), key=lambda result: result[0])
     late = {name: len(tuples) for name, tuples in history.late.items()}
     exact = query.late != "keep" or not any(late.values())
     rows = _table(query, results)
@@ -71,10 +71,19 @@ def oracle(query: JoinQuery, script: Script) -> Outcome:
     return Outcome(rows, late, dict(history.null_times), exact)
 
 
-def _results(query: JoinQuery, history: History) -> Iterator[tuple[int, Members]]:
-    """Every result as its time and its members; the missing side of an outer join has no member."""
+def _timed(history: History, results: list[tuple[int | None, Members]]) -> Iterator[tuple[int, Members]]:
+    """Results with their times; what stays to the end has that of the end."""
+    for time_us, members in results:
+        if time_us is None:
+            yield end_us(history, (given for given, _ in results if given is not None)), members
+        else:
+            yield time_us, members
+
+
+def _results(query: JoinQuery, history: History) -> Iterator[tuple[int | None, Members]]:
+    """Every result as its time (None: the end) and its members; the missing side of an outer join has no member."""
     counts = RowCounts(query, history)
-    matches = [(newest(members).time_us, members) for members in combinations(query, history, counts)]
+    matches = [(result_time(members), members) for members in combinations(query, history, counts)]
     if query.how in ("inner", "left", "right", "full"):
         yield from matches
     for name in preserved(query):
@@ -86,7 +95,7 @@ def _results(query: JoinQuery, history: History) -> Iterator[tuple[int, Members]
                 if row in first:
                     yield first[row], {name: row}
             elif row not in first:
-                yield departure_us(counts, history, row), {name: row}
+                yield departure_us(counts, row), {name: row}
 
 
 def preserved(query: JoinQuery) -> tuple[str, ...]:
@@ -104,7 +113,7 @@ def combinations(query: JoinQuery, history: History, counts: RowCounts) -> Itera
 
     def extend(members: Members) -> Iterator[Members]:
         if len(members) == len(query.streams):
-            if all(counts.inside(member, newest(members)) for member in members.values()):
+            if all(counts.inside(member, members) for member in members.values()):
                 yield members
             return
         name = query.names[len(members)]
@@ -116,9 +125,9 @@ def combinations(query: JoinQuery, history: History, counts: RowCounts) -> Itera
     return extend({})
 
 
-def newest(members: Members) -> Tuple:
-    """The last member in the total order of tuples."""
-    return max(members.values(), key=lambda member: member.order)
+def result_time(members: Members) -> int:
+    """The largest member time."""
+    return max(member.time_us for member in members.values())
 
 
 def _passes(query: JoinQuery, row: Tuple) -> bool:
@@ -128,10 +137,10 @@ def _passes(query: JoinQuery, row: Tuple) -> bool:
 
 
 def _inside_time_windows(query: JoinQuery, members: Members) -> bool:
-    result_time = newest(members).time_us
+    now = result_time(members)
     windows = {name: query.stream(name).window for name in members}
     return all(
-        result_time - members[name].time_us <= window.length_us
+        now - members[name].time_us <= window.length_us
         for name, window in windows.items()
         if isinstance(window, TimeWindow)
     )

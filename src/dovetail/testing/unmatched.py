@@ -2,15 +2,20 @@
 
 window 6 s, row at 3         leaves at 9: a partner of time 9 would still have been inside
 window 2 rows, S: a1 b3 c4   a1 leaves at 4, pushed out by c4; b3 and c4 leave at the end
+
+The end is not before anything that has come in or out: it is the largest of all event times and of all other result
+times. Beside a T of window 6 s with one row at 3 that has no partner either and leaves at 9, b3 and c4 leave at 9.
 """
+
+from collections.abc import Iterable
 
 from dovetail.model.window import TimeWindow
 from dovetail.testing.history import History, Tuple
 from dovetail.testing.windows import RowCounts
 
 
-def departure_us(counts: RowCounts, history: History, row: Tuple) -> int:
-    """``time + window``; in a row window the time of the tuple that pushes the row out, else the last of all times."""
+def departure_us(counts: RowCounts, row: Tuple) -> int | None:
+    """``time + window``; in a row window the time of the tuple that pushes the row out; None: it stays to the end."""
     window = counts.query.stream(row.stream).window
     if isinstance(window, TimeWindow):
         return row.time_us + window.length_us
@@ -18,4 +23,9 @@ def departure_us(counts: RowCounts, history: History, row: Tuple) -> int:
     later = [other for other in counts.group(row) if other.order > row.order]
     if len(later) >= window.count:
         return later[window.count - 1].time_us
-    return max(other.time_us for tuples in history.tuples.values() for other in tuples)
+    return None
+
+
+def end_us(history: History, given: Iterable[int]) -> int:
+    """The time of rows that stay to the end; ``given`` are the result times of all others."""
+    return max([*given, *(row.time_us for tuples in history.tuples.values() for row in tuples)])

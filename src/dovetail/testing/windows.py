@@ -1,13 +1,15 @@
-"""Row windows: being among the last n tuples of a stream, or of a stream's key, as seen from a tuple.
+"""Row windows: being among the last n tuples of a stream, or of a stream's key, up to the result time.
 
 All tuples that are not late count, also those that a filter on the stream removes. With n = 2:
 
-    S: a1 b3 c4      T: x3      seen from x3 the window of S is {a1, b3}; seen from c4 it is {b3, c4}
+    S: a1 b3 c3 d4      T: x3      x3 sees {b3, c3}: all that S has up to 3 counts
 
-(S comes before T in the query, so b3 is before x3 in the total order.)
+Where a member alone has the result time, tuples of its stream that arrived after it do not count:
+
+    S: b3 c3, n = 1     T: x1      b3 with x1 is a result, and so is c3 with x1
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 from dovetail.model.expression import Expression, streams_of
 from dovetail.model.predicate import Equality
@@ -29,13 +31,18 @@ class RowCounts:
                 for row in sorted(history.tuples[stream.name], key=lambda each: each.order):
                     self.groups.setdefault((stream.name, self.key(row)), []).append(row)
 
-    def inside(self, member: Tuple, newest: Tuple) -> bool:
-        """Whether fewer than n tuples came after ``member``, up to and including ``newest``."""
+    def inside(self, member: Tuple, members: Mapping[str, Tuple]) -> bool:
+        """Whether ``member`` is among the last n tuples that count for this combination."""
         window = self.query.stream(member.stream).window
         if not isinstance(window, RowWindow):
             return True
-        after = [row for row in self.group(member) if member.order < row.order <= newest.order]
-        return len(after) < window.count
+        result_time = max(each.time_us for each in members.values())
+        others = [each.time_us for name, each in members.items() if name != member.stream]
+        if result_time in others:
+            counting = [row for row in self.group(member) if row.time_us <= result_time]
+        else:
+            counting = [row for row in self.group(member) if row.order <= member.order]
+        return member in counting[-window.count :]
 
     def group(self, row: Tuple) -> list[Tuple]:
         return self.groups[row.stream, self.key(row)]

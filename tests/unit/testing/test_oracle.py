@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -77,11 +78,30 @@ def test_row_window_counts_filtered_tuples_in_total_order() -> None:
     assert times(oracle(join, script).rows) == [(3, 1, 3), (3, 3, 3), (4, 3, 4)]
 
 
-def test_in_a_tie_only_tuples_before_the_newest_member_count() -> None:
-    join = query(stream("S", 100), stream("T", rows(1)))
-    script = [push("T", (5,), (5,)), push("S", (5,))]
-    # S at 5 is before both of T; the first of T is the newest of its pair, and nothing has pushed it out yet.
-    assert times(oracle(join, script).rows) == [(5, 5, 5), (5, 5, 5)]
+@pytest.mark.parametrize("order", ["ST", "TS"])
+def test_in_a_tie_the_last_tuple_of_a_row_window_is_the_one_that_others_see(order: str) -> None:
+    windows: dict[str, Any] = {"S": 100, "T": rows(1)}
+    join = query(*(stream(name, windows[name]) for name in order))
+    script = [push("T", (5, 0, 1.0), (5, 0, 2.0)), push("S", (3,), (5,))]
+    found = [(row["S"], row["T"], row["T_x"]) for row in oracle(join, script).rows.to_pylist()]
+    # S at 5 sees the last T of time 5 only; beside S at 3 each T alone has the result time, so each meets it.
+    assert sorted(found) == [(3, 5, 1.0), (3, 5, 2.0), (5, 5, 2.0)]
+
+
+@pytest.mark.parametrize("order", ["SPO", "OPS", "POS"])
+def test_a_tie_of_any_two_members_counts(order: str) -> None:
+    windows: dict[str, Any] = {"S": 100, "P": rows(1), "O": 100}
+    join = query(*(stream(name, windows[name]) for name in order))
+    older = oracle(join, [push("P", (5,), (5,)), push("S", (1,)), push("O", (2,))])
+    assert older.rows.num_rows == 2
+    tied = oracle(join, [push("P", (5,), (5,)), push("S", (1,)), push("O", (5,))])
+    assert tied.rows.num_rows == 1
+
+
+def test_at_the_end_no_unmatched_row_is_older_than_one_before_it() -> None:
+    join = query(stream("S", rows(1)), stream("T", 200), how="full")
+    outcome = oracle(join, [push("S", (325, 7)), push("T", (1775, 8))])
+    assert times(outcome.rows) == [(1975, 325, None), (1975, None, 1775)]
 
 
 def test_row_window_per_key() -> None:

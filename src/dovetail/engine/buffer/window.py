@@ -32,6 +32,8 @@ _SMALLEST = 1024
 _SPARE = 1 << 18
 _SPARE_RESIDENT = 0.4
 
+Chains = list[tuple[Numbers | FixedColumn, HashIndex]]
+
 
 class Window:
     """Columns, attributes and indexes of one stream's live tuples."""
@@ -43,6 +45,7 @@ class Window:
         self._capacity = 0
         self._touched = 0  # how many slots of these arrays were ever written to, before the last move
         self.hidden = 0  # how many of the newest tuples probes do not see yet
+        self._ahead = 0  # how many of them no index of a probe holds yet
         self.renewed = 0  # the first id of the last renewal
         self.needed: Callable[[], int] = lambda: self.tail  # the oldest id that others still ask for
         self._columns: dict[str, Column] = {
@@ -61,7 +64,12 @@ class Window:
         self.ranked = {attribute: SortedIndex() for attribute in storage.sorted}
         self._chained = self._chains()
 
-    def _chains(self) -> list[tuple[Numbers | FixedColumn, HashIndex]]:
+    @property
+    def _counting(self) -> list[HashIndex]:
+        """The indexes that tuples are counted by, not found by."""
+        return [index for key, index in self.hashed.items() if isinstance(key, Group)]
+
+    def _chains(self) -> Chains:
         chains = [(self._sources[key], index) for key, index in self.hashed.items()]
         return chains + [(self._sources[cells.number], index) for cells, index in self.celled.items()]
 
@@ -156,6 +164,12 @@ class Window:
         """Which tuples can match at all; None if every stored one can."""
         return None if self._eligible is None else self._eligible[ids - self.base]
 
+    @property
+    def eligible_slots(self) -> npt.NDArray[np.bool_]:
+        """By slot, which tuples can match, where others are stored too."""
+        assert self._eligible is not None, "a window that keeps all tuples knows"
+        return self._eligible
+
     def seen(self, ids: Times) -> npt.NDArray[np.bool_] | None:
         """Which tuples probes see already; None if all."""
         return ids < self.end - self.hidden if self.hidden else None
@@ -166,8 +180,34 @@ class Window:
             column.move(0, 0, self._capacity)
         self.base = self.tail = self.end = number
 
+    @property
+    def shown(self) -> int:
+        """The id before which probes find tuples."""
+        return self.end - self._ahead
+
+    def append_ahead(self, block: Block) -> None:
+        """Store a block whose tuples are counted already and found by probes only once they are shown."""
+        self._write(block)
+        self.hidden = self._ahead = len(block)
+        for source, index in self._chained:
+            if index in self._counting:
+                index.insert(source.data, self.base, self.shown, self.end)
+
+    def show(self, count: int) -> tuple[int, int]:
+        """So many of the tuples stored ahead come now; returns the ids of the first and of the one after the last."""
+        first, last = self.shown, self.shown + count
+        self.hidden -= count
+        self._ahead -= count
+        self._index(first, last, [each for each in self._chained if each[1] not in self._counting])
+        return first, last
+
     def append(self, block: Block) -> tuple[int, int]:
         """Store a block; returns the ids of its first tuple and of the one after its last."""
+        first, last = self._write(block)
+        self._index(first, last, self._chained)
+        return first, last
+
+    def _write(self, block: Block) -> tuple[int, int]:
         first, last = self.end, self.end + len(block)
         self._make_room(len(block))
         at, stop = first - self.base, last - self.base
@@ -183,11 +223,10 @@ class Window:
             self._eligible[at:stop] = True if block.eligible is None else block.eligible
         self._follow_clock(at, stop, block.in_order)
         self.end = last
-        self._index(first, last)
         return first, last
 
-    def _index(self, first: int, last: int) -> None:
-        for source, index in self._chained:
+    def _index(self, first: int, last: int, chained: Chains) -> None:
+        for source, index in chained:
             index.insert(source.data, self.base, first, last)
         for ranked, runs in self.ranked.items():
             runs.insert(self.attribute(ranked), self.base, first, last)
@@ -214,10 +253,14 @@ class Window:
         self._chained = self._chains()
         for source, index in self._chained:
             if index not in before:
-                index.build(source.data, self.base, self.tail, self.end, self._capacity)
+                index.build(source.data, self.base, self.tail, self._end_of(index), self._capacity)
         for attribute, runs in self.ranked.items():
             if runs not in before and len(self):
-                runs.insert(self.attribute(attribute), self.base, self.tail, self.end)
+                runs.insert(self.attribute(attribute), self.base, self.tail, self.shown)
+
+    def _end_of(self, index: HashIndex) -> int:
+        """The id before which an index holds tuples."""
+        return self.end if index in self._counting else self.shown
 
     def _follow_clock(self, start: int, stop: int, in_order: bool) -> None:
         so_far = int(self.clock[start - 1]) if start > self.tail - self.base else int(self.times[start])
@@ -324,7 +367,7 @@ class Window:
         self.base, self._capacity = kept, capacity
         for source, index in self._chained:
             index.move(start, stop, capacity)
-            index.resize(source.data, self.base, self.tail, self.end)
+            index.resize(source.data, self.base, self.tail, self._end_of(index))
 
 
 def _is_plain_time(stream: Stream) -> bool:

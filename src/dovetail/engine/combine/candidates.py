@@ -5,7 +5,7 @@ answer comes in pieces of (parent, tuple id) pairs of bounded size; a tuple's ti
 ``[newest - width, expiry]`` of its parent. The arrays of a piece are reused by the next one: a piece
 must be consumed before the next is asked for.
 
-    equality     hash chains    sorted runs    a dense loop
+    equality     hash chains    sorted runs    a dense loop      (the last rows of a key: the front of its chain)
     band         hashed cells   sorted runs    a dense loop
     similarity                                 matrix products
     only time                                  a dense loop
@@ -21,6 +21,7 @@ from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine import kernels
 from dovetail.engine.combine.bands import band_arguments, value_ranges
 from dovetail.engine.combine.partial import Ids, Partial
+from dovetail.engine.combine.row_windows import RowWindowed
 from dovetail.engine.combine.similarity import similar_pairs
 from dovetail.model.expression import streams_of
 from dovetail.model.predicate import Band
@@ -42,8 +43,15 @@ class Step(Protocol):
         """Pairs of (parent, id)."""
 
 
-def bind(access: Access, windows: Windows, window: Window, width: int) -> Step:
-    """The step that an access means for these windows."""
+def bind(access: Access, windows: Windows, window: Window, width: int, rows: RowWindowed | None = None) -> Step:
+    """The step that an access means for these windows; ``rows``: what is known of a row window, if it may be used."""
+    if (
+        isinstance(access, KeyAccess)
+        and rows is not None
+        and rows.counts_by(access.own)
+        and access.own in window.hashed
+    ):
+        return _LastRows(_bound_key(access, windows), access.own, window, width, rows)
     if isinstance(access, KeyAccess):
         return _key_step(access, windows, window, width)
     if isinstance(access, BandAccess):
@@ -107,9 +115,13 @@ def _owner(expression: Any) -> str:
     return name
 
 
-def _key_step(access: KeyAccess, windows: Windows, window: Window, width: int) -> Step:
+def _bound_key(access: KeyAccess, windows: Windows) -> _Bound | _BoundTogether:
     owners = {_owner(expression) for expression in access.bound}
-    bound = _Bound(windows, owners.pop(), Key(access.bound)) if len(owners) == 1 else _BoundTogether(windows, access)
+    return _Bound(windows, owners.pop(), Key(access.bound)) if len(owners) == 1 else _BoundTogether(windows, access)
+
+
+def _key_step(access: KeyAccess, windows: Windows, window: Window, width: int) -> Step:
+    bound = _bound_key(access, windows)
     if access.own in window.hashed:
         return _Hashed(bound, access.own, window, width)
     if access.own in window.ranked:
@@ -143,6 +155,25 @@ class _Hashed(_Scratch):
         ))  # fmt: skip
 
 
+class _LastRows(_Scratch):
+    """Of each key only the tuples that are inside a row window at the time of the probe, and newer ones."""
+
+    walks = True
+
+    def __init__(self, bound: _Bound | _BoundTogether, own: Key, window: Window, width: int, rows: RowWindowed) -> None:
+        super().__init__(window, width)
+        self._bound, self._own, self._index, self._rows = bound, window.source(own), window.hashed[own], rows
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        codes, bound, base = self._bound.where(partial)
+        own, window, index, leaves = self._own.data, self.window, self._index, self._rows.linked()
+        eligible = window.eligible_slots
+        return self.filled(len(partial), lambda p, resume: kernels.last_rows_probe(
+            codes, bound, base, partial.newest, partial.expiry, own, window.times, leaves, eligible, index.nexts,
+            index.heads, index.shift, window.base, window.tail, p, resume, self.parents, self.found,
+        ))  # fmt: skip
+
+
 class _ScannedKeys(_Scratch):
     def __init__(self, bound: _Bound | _BoundTogether, own: Key, window: Window, width: int) -> None:
         super().__init__(window, width)
@@ -151,7 +182,7 @@ class _ScannedKeys(_Scratch):
     def pieces(self, partial: Partial) -> Iterator[Piece]:
         codes, lows, own, window = self._bound.values(partial), partial.newest - self.width, self._own.data, self.window
         return self.filled(len(partial), lambda p, resume: kernels.scan_equal(
-            codes, lows, partial.expiry, own, window.times, window.clock, window.base, window.tail, window.end,
+            codes, lows, partial.expiry, own, window.times, window.clock, window.base, window.tail, window.shown,
             window.slack, p, resume, self.parents, self.found,
         ))  # fmt: skip
 
@@ -196,7 +227,7 @@ class _ScannedBand(_Scratch):
         firsts, lasts = value_ranges(values, low, high, flags)
         return self.filled(len(partial), lambda p, resume: kernels.scan_band(
             values, firsts, lasts, lows, partial.expiry, low, high, flags, own, window.times, window.clock, window.base,
-            window.tail, window.end, window.slack, p, resume, self.parents, self.found,
+            window.tail, window.shown, window.slack, p, resume, self.parents, self.found,
         ))  # fmt: skip
 
 
@@ -234,7 +265,7 @@ class _Scanned(_Scratch):
     def pieces(self, partial: Partial) -> Iterator[Piece]:
         lows, window = partial.newest - self.width, self.window
         return self.filled(len(partial), lambda p, resume: kernels.scan_all(
-            lows, partial.expiry, window.times, window.clock, window.base, window.tail, window.end, window.slack,
+            lows, partial.expiry, window.times, window.clock, window.base, window.tail, window.shown, window.slack,
             p, resume, self.parents, self.found,
         ))  # fmt: skip
 

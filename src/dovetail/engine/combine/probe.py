@@ -10,6 +10,7 @@ however many results there are. A result is made when its member stored last arr
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.candidates import Piece, Step, bind
 from dovetail.engine.combine.check import check
 from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.row_windows import RowWindowed
 from dovetail.engine.combine.tally import Place, Tally
 from dovetail.plan.physical import Level
 
@@ -25,14 +27,23 @@ class Probe:
     """The probe of one arriving stream."""
 
     def __init__(
-        self, arriving: str, levels: Sequence[Level], windows: Mapping[str, Window], widths: Mapping[str, int]
+        self,
+        arriving: str,
+        levels: Sequence[Level],
+        windows: Mapping[str, Window],
+        widths: Mapping[str, int],
+        rows: Mapping[str, RowWindowed] | None = None,
     ) -> None:
         self.arriving = arriving
         self._levels = levels
         self._windows = windows
         self._widths = widths
+        self._row_windowed = rows or {}
         self._steps: list[Step] = [
-            bind(level.access, windows, windows[level.stream], widths[level.stream]) for level in levels
+            bind(
+                level.access, windows, windows[level.stream], widths[level.stream], self._row_windowed.get(level.stream)
+            )
+            for level in levels
         ]
         self.tallies = [(Place(level.tie, arriving, bound), Tally()) for bound, level in enumerate(levels, start=1)]
         self._counting = [tally for _, tally in self.tallies]
@@ -44,7 +55,10 @@ class Probe:
             yield from self._extend(0, start)
 
     def _start(self, first: int, last: int) -> Partial:
-        return alone(self.arriving, self._windows[self.arriving], first, last, self._widths[self.arriving])
+        start = alone(self.arriving, self._windows[self.arriving], first, last, self._widths[self.arriving])
+        if self.arriving not in self._row_windowed:
+            return start
+        return replace(start, expiry=self._row_windowed[self.arriving].last_sight(start.ids[self.arriving]))
 
     def _pieces(self, depth: int, partial: Partial) -> Iterator[Piece]:
         return self._steps[depth].pieces(partial)

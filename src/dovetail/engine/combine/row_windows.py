@@ -1,6 +1,7 @@
-"""Row windows: a member is inside until the tuple that pushes it out is at or before the newest member.
+"""Row windows: a member is inside while the tuple that pushes it out is later than the result time.
 
-    window of 2 rows, S: a1 b3 c4      a1 is pushed out by c4, so it is inside for newest members before c4
+    window of 2 rows, S: a1 b3 c4      a1 is pushed out by c4, so it is inside for result times before 4
+    window of 1 row,  S: b3 c3         b3 is pushed out at 3: none of time 3 sees it, but an older one still does
 
 The stream's tuples are stored in total order (the gate sees to it), so the tuple that pushes out
 tuple ``id`` is ``id + n``; within a key it is the n-th later tuple of that key, found when it arrives.
@@ -16,17 +17,16 @@ import numpy.typing as npt
 
 from dovetail.engine.admit.watermarks import NEVER
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.kernels import first_at_least, push_out
+from dovetail.engine.combine.kernels import first_at_least, first_note_from, push_out
 from dovetail.engine.combine.partial import Ids, Partial
-from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow
-from dovetail.plan.physical import Group
+from dovetail.plan.physical import Group, Key
 
 Flags = npt.NDArray[np.bool_]
 
 # Notes about each tuple of a key, and what stands there before it is known.
 _LINKS = {"leaves": NEVER, "oldest": -1, "follower": -1, "position": 0}
-_SPARE = 4096
+_SPARE = 4096  # tuples that may have left a small window before it is stored anew; fewer would not be worth the copying
 
 
 class RowWindowed:
@@ -36,10 +36,26 @@ class RowWindowed:
         self._window = window
         self._count = rows.count
         self._group = group
+        self._allowed = _SPARE  # how many tuples it may hold before it is looked at how many are inside
         self._linked = 0  # the id up to which it is known whom each tuple pushes out
         if group is not None:
             for name, fill in _LINKS.items():
                 window.keep_note(name, fill)
+
+    def counts_by(self, key: Key) -> bool:
+        """Whether tuples that agree on this key, and no others, are counted together."""
+        return self._group is not None and set(self._group.expressions) == set(key.expressions)
+
+    def linked(self) -> Ids:
+        """By slot, the time at which each tuple of a key is pushed out."""
+        assert self._group is not None
+        self._link(self._group)
+        return self._window.note("leaves")
+
+    def last_sight(self, ids: Ids) -> Ids:
+        """The last result time that each tuple can be a member for: before it is pushed out, or its own."""
+        times = self._window.times[ids - self._window.base]
+        return np.maximum(self.leaves(ids) - 1, times)
 
     def _link(self, group: Group) -> None:
         """Tuples stored since the last call push out older ones of their key."""
@@ -55,8 +71,7 @@ class RowWindowed:
         """The time of the tuple that pushes each one out; NEVER if it has not come."""
         slots = ids - self._window.base
         if self._group is not None:
-            self._link(self._group)
-            return self._window.note("leaves")[slots]
+            return self.linked()[slots]
         pushing = slots + self._count
         times = np.full(len(ids), NEVER, np.int64)
         come = pushing < self._window.end - self._window.base
@@ -70,26 +85,26 @@ class RowWindowed:
             start, stop = window.tail - window.base, window.end - window.hidden - window.base
             window.forget(window.base + first_at_least(window.clock, start, stop, reach) - self._count)
         else:
-            self._link(self._group)
-            stop = window.end - window.hidden - window.base
-            waiting = window.note("leaves")[window.tail - window.base : stop] >= reach
-            ids = window.tail + np.flatnonzero(waiting)
-            window.forget(int(ids[0]) if len(ids) else window.base + stop)
-            if len(window) > 2 * len(ids) + _SPARE and not window.hidden:
-                self._renew(ids)
+            start, stop = window.tail - window.base, window.end - window.hidden - window.base
+            window.forget(window.base + first_note_from(self.linked(), start, stop, reach))
+            if len(window) > self._allowed and not window.hidden:
+                self._compact(reach)
 
-    def _renew(self, ids: Ids) -> None:
+    def _compact(self, reach: int) -> None:
+        """Store what is still inside anew, if that is less than half; it looks again once a quarter more came."""
         window = self._window
-        window.renew(ids)
-        for name, fill in _LINKS.items():
-            window.note(name)[window.tail - window.base : window.end - window.base] = fill
+        ids = window.tail + np.flatnonzero(self.linked()[window.tail - window.base : window.end - window.base] >= reach)
+        if len(window) > 2 * len(ids) + _SPARE:
+            window.renew(ids)
+            for name, fill in _LINKS.items():
+                window.note(name)[window.tail - window.base : window.end - window.base] = fill
+        self._allowed = max(2 * len(ids) + _SPARE, len(window) * 5 // 4)
 
 
 class RowCheck:
     """The test of complete results."""
 
-    def __init__(self, query: JoinQuery, windows: Mapping[str, Window], windowed: Mapping[str, RowWindowed]) -> None:
-        self._names = query.names
+    def __init__(self, windows: Mapping[str, Window], windowed: Mapping[str, RowWindowed]) -> None:
         self._windows = windows
         self._windowed = windowed
 
@@ -97,17 +112,17 @@ class RowCheck:
         """Only results whose row-windowed members are inside."""
         if not self._windowed:
             return results
-        position = self.newest_position(results)
         keep = np.ones(len(results), np.bool_)
         for name, windowed in self._windowed.items():
-            leaves = windowed.leaves(results.ids[name])
-            keep &= (leaves > results.newest) | ((leaves == results.newest) & (self._names.index(name) >= position))
+            pushed_out = windowed.leaves(results.ids[name]) <= results.newest
+            if pushed_out.any():
+                keep &= ~pushed_out | self.alone_newest(name, results)
         return results.where(keep)
 
-    def newest_position(self, results: Partial) -> Ids:
-        """Position in the query of the newest member; among equal times the later stream is newer."""
-        position = np.zeros(len(results), np.int64)
-        for at, name in enumerate(self._names):
-            window = self._windows[name]
-            position[window.times[results.ids[name] - window.base] == results.newest] = at
-        return position
+    def alone_newest(self, name: str, results: Partial) -> Flags:
+        """Where no member but that of this stream has the result time."""
+        alone = np.ones(len(results), np.bool_)
+        for other, window in self._windows.items():
+            if other != name:
+                alone &= window.times[results.ids[other] - window.base] < results.newest
+        return alone

@@ -44,8 +44,8 @@ def similar_pairs(
 
 def _tiles(window: Window, low: int, high: int) -> Iterator[Ids]:
     """Slots of the tuples whose time can lie in [low, high], a tile at a time."""
-    start = first_at_least(window.clock, window.tail - window.base, window.end - window.base, low)
-    stop = first_at_least(window.clock, start, window.end - window.base, high + window.slack + 1)
+    start = first_at_least(window.clock, window.tail - window.base, window.shown - window.base, low)
+    stop = first_at_least(window.clock, start, window.shown - window.base, high + window.slack + 1)
     for at in range(start, stop, _COLUMNS):
         yield np.arange(at, min(at + _COLUMNS, stop))
 

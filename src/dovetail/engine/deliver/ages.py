@@ -1,7 +1,8 @@
 """How old each member of a result is, in the measure of its stream's window.
 
     time window    microseconds from the member to the newest member
-    row window     how many tuples of its stream (or of its key) came after it, up to the newest member
+    row window     how many tuples of its stream (or of its key) came after it, up to the result time; none where the
+                   member alone has that time
 
 A member is inside a window of w microseconds if its age is at most w, inside one of n rows if its age is at most n - 1.
 """
@@ -36,26 +37,23 @@ class Ages:
             window = self._windows[stream]
             ages: Ids = results.newest - window.times[results.ids[stream] - window.base]
             return ages
-        # of tuples at the very time of the newest member, those of streams before it in the query are before it
-        ties_count = self._check.newest_position(results) > self._query.names.index(stream)
-        if kind.per == "stream":
-            return self._in_stream(stream, results, ties_count)
-        return self._in_key(stream, results, ties_count, kind.count)
+        counted = (
+            self._in_stream(stream, results) if kind.per == "stream" else self._in_key(stream, results, kind.count)
+        )
+        return np.where(self._check.alone_newest(stream, results), 0, counted)
 
-    def _in_stream(self, stream: str, results: Partial, ties_count: np.ndarray) -> Ids:
+    def _in_stream(self, stream: str, results: Partial) -> Ids:
         window, ids = self._windows[stream], results.ids[stream]
         times = window.times[window.tail - window.base : window.end - window.base]
-        before = np.searchsorted(times, results.newest, side="left")
-        upto = np.searchsorted(times, results.newest, side="right")
-        ages: Ids = np.maximum(window.tail + np.where(ties_count, upto, before) - 1 - ids, 0)
+        ages: Ids = window.tail + np.searchsorted(times, results.newest, side="right") - 1 - ids
         return ages
 
-    def _in_key(self, stream: str, results: Partial, ties_count: np.ndarray, most: int) -> Ids:
+    def _in_key(self, stream: str, results: Partial, most: int) -> Ids:
         window, ids = self._windows[stream], results.ids[stream]
         self._rows[stream].leaves(ids)  # links what has come since
         ages = np.empty(len(ids), np.int64)
         ranks_in_key(
             np.ascontiguousarray(ids), results.newest, window.times, window.base, window.end,
-            window.note("follower"), ties_count, most, ages,
+            window.note("follower"), most, ages,
         )  # fmt: skip
         return ages

@@ -33,6 +33,7 @@ class Hold:
         self.pile = Pile("held", result_times, BEFORE_ALL)
         self.results = 0
         self.out_of_order = 0
+        self.latest_alone = BEFORE_ALL  # the largest result time of a row that came out without a partner
 
     def sections(self) -> list[Section]:
         """Its part of the state."""
@@ -81,6 +82,11 @@ class Hold:
         else:
             self.results += rows.num_rows
             yield rows
+
+    def give_alone(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Rows without a partner; unlike a match, they may be later than all input."""
+        self.latest_alone = max(self.latest_alone, int(result_times(rows).max()))
+        yield from self.give(rows)
 
     def keep(self, rows: pa.RecordBatch) -> None:
         """Rows that wait for their time, order or not."""

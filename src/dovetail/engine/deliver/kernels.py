@@ -44,14 +44,13 @@ def list_inside(points, starts, coordinates, lows, highs, found_points, found_bo
                 n += 1
 
 
-@njit(f"void({_I8}, {_I8}, {_I8}, int64, int64, {_I8}, boolean[::1], int64, {_I8})", cache=True, nogil=True)
-def ranks_in_key(ids, newest, times, base, end, follower, ties_count, most, ranks):
-    """How many later tuples of its key each tuple has up to a time (at it only where ties count); at most ``most``."""
+@njit(f"void({_I8}, {_I8}, {_I8}, int64, int64, {_I8}, int64, {_I8})", cache=True, nogil=True)
+def ranks_in_key(ids, newest, times, base, end, follower, most, ranks):
+    """How many later tuples of its key each tuple has up to and including a time; at most ``most``."""
     for at in range(len(ids)):
         rank, following = 0, follower[ids[at] - base]
         while rank < most and base <= following < end:
-            time = times[following - base]
-            if time > newest[at] or (time == newest[at] and not ties_count[at]):
+            if times[following - base] > newest[at]:
                 break
             rank += 1
             following = follower[following - base]

@@ -6,8 +6,8 @@ A note per stored tuple says what has become of it:
 
 A tuple's ``departure`` is ``time + window``, or the time of the tuple that pushes it out of a row
 window. Once no tuple before or at that time can come from the other stream, an open tuple comes out
-with it as result time. A semi row comes out with the smallest result time among its matches, once
-nothing smaller can come.
+with it as result time. What nothing has pushed out stays to the end of all input. A semi row comes out
+with the smallest result time among its matches, once nothing smaller can come.
 """
 
 from collections.abc import Mapping
@@ -46,14 +46,21 @@ class Unmatched:
         """These tuples have a partner."""
         self.marks.turn(results.ids[self._name], OPEN, MATCHED)
 
-    def leaving(self, reach: int, latest: int) -> tuple[Ids, Ids]:
+    def leaving(self, reach: int) -> tuple[Ids, Ids]:
         """Tuples that no partner from ``reach`` on can join, with their result times."""
         ids = self._candidates(reach)
         departures = self._departures(ids)
-        gone = (departures < reach) & (self.marks[ids] == OPEN)
+        gone = (departures < min(reach, NEVER)) & (self.marks[ids] == OPEN)
         ids, departures = ids[gone], departures[gone]
         self.marks.write(ids, GIVEN)
-        return ids, np.where(departures == NEVER, latest, departures)
+        return ids, departures
+
+    def staying(self) -> Ids:
+        """Tuples that are left when all others have gone: at the end of all input they come out too."""
+        ids = np.arange(self._window.tail, self._window.end)
+        left: Ids = ids[self.marks[ids] == OPEN]
+        self.marks.write(left, GIVEN)
+        return left
 
     def _departures(self, ids: Ids) -> Ids:
         if self._rows is not None:

@@ -19,9 +19,9 @@ def leave(inside: Insides, store: PartStore, part: Part, others: int, limit: int
 
 
 def _unmatched(inside: Insides, name: str, found: Loaded, others: int) -> Rows:
-    ids, times = found.unmatched[name].leaving(others, inside.latest())
+    ids, times = found.unmatched[name].leaving(others)
     for rows in Projection(inside.plan(), {**inside.windows, name: found.window}).alone(name, ids, times):
-        yield from inside.hold.give(rows)
+        yield from inside.hold.give_alone(rows)
 
 
 def _semi(inside: Insides, name: str, found: Loaded, others: int, limit: int) -> None:

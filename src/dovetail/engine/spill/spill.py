@@ -163,7 +163,7 @@ class Spill:
         plan = self.inside.plan()
         unmatched = {name: kept for member in members.values() for name, kept in member.unmatched.items()}
         semi = next((member.semi for member in members.values() if member.semi), None)
-        out = WayOut(Projection(plan, windows), RowCheck(plan.query, windows, self.inside.rows), unmatched, semi)
+        out = WayOut(Projection(plan, windows), RowCheck(windows, self.inside.rows), unmatched, semi)
         self.counts["disk_results"] += len(found)
         yield from self.inside.deliver(found, out)
 

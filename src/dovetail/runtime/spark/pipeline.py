@@ -26,7 +26,7 @@ from dovetail.model.never_null import noted_schema
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
-from dovetail.plan.buckets import buckets_of
+from dovetail.plan.buckets import buckets_of, end_needs_all_rows
 from dovetail.plan.partition_grid import Grid, partition_grid
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
@@ -91,6 +91,8 @@ def _pipeline(
     inputs = {stream.name: _as_frame(session, stream) for stream in query.streams}
     partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
     buckets = buckets_of(query, partitions) if shared is None else query.partitions or partitions
+    if end_needs_all_rows(query) and not any(frame.isStreaming for frame in inputs.values()):
+        buckets = 1
     grid = partition_grid(query, buckets)
     kept = (_operator_plan(plan) if shared is None else plan).columns
     packers = _packers(plan, kept, grid, bucket_numbers(grid.cells, partitions))

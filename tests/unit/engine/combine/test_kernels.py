@@ -15,7 +15,7 @@ from dovetail.engine.combine import kernels
 from dovetail.engine.combine.bands import band_arguments, value_ranges
 from dovetail.model.predicate import Band
 from dovetail.plan.choose_algorithm import cell_width
-from tests.unit.engine.combine.twins import drained, hash_index, in_band, matching, pushes_out
+from tests.unit.engine.combine.twins import drained, hash_index, in_band, last_rows, matching, pushes_out
 
 SMALL = st.integers(-3, 3)
 ENDS = st.sampled_from([-(2**63), 2**63 - 1, -(2**63) + 1, 0, 5])
@@ -74,6 +74,29 @@ def test_hash_probe(case: Case, size: int) -> None:
         case.base, case.tail, case.slack,
     )  # fmt: skip
     assert drained(kernels.hash_probe, *arguments, size=size) == expected(case, lambda own, other: own == other)
+
+
+@given(cases(), SIZES, st.integers(1, 3), st.integers(0, 4))
+def test_last_rows_probe(case: Case, size: int, count: int, odd: int) -> None:
+    heads, nexts, shift = hash_index(case.window, case.base)
+    times = np.sort(case.times)
+    never = 2**62
+    leaves = np.array([never if time is None else time for time in pushes_out(case.window, times, count)], np.int64)
+    eligible = np.array([place % 4 != odd for place in range(len(times))], np.bool_)
+    leaves[~eligible] = 0  # whatever is known of those that are counted elsewhere
+    arguments = (
+        case.values, np.arange(len(case.values)), 0, case.lows, case.highs, case.window, times, leaves, eligible,
+        nexts, heads, shift, case.base, case.tail,
+    )  # fmt: skip
+    wanted = last_rows(case.values, case.lows, case.highs, case.window, times, leaves, case.base, case.tail)
+    wanted = [(parent, tuple_id) for parent, tuple_id in wanted if eligible[tuple_id - case.base]]
+    assert drained(kernels.last_rows_probe, *arguments, size=size) == wanted
+
+
+@given(st.lists(SMALL, max_size=12), SMALL)
+def test_first_note_from(notes: list[int], least: int) -> None:
+    found = kernels.first_note_from(np.array(notes, np.int64), min(1, len(notes)), len(notes), least)
+    assert found == next((at for at, note in enumerate(notes) if at and note >= least), len(notes))
 
 
 @given(cases(), SIZES)

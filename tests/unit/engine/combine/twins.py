@@ -20,6 +20,20 @@ def matching(values: Any, lows: Any, highs: Any, window: Any, times: Any, base: 
     ]
 
 
+def last_rows(
+    values: Any, newest: Any, highs: Any, window: Any, times: Any, leaves: Any, base: int, tail: int
+) -> Pairs:
+    """(parent, id) of every live tuple of the parent's key that is newer than the parent, or inside at its time."""
+    return [
+        (parent, base + slot)
+        for parent in range(len(values))
+        for slot in range(tail - base, len(times))
+        if window[slot] == values[parent]
+        and times[slot] <= highs[parent]
+        and (times[slot] > newest[parent] or leaves[slot] > newest[parent])
+    ]
+
+
 def in_band(band: Band, left: Any, right: Any) -> bool:
     """The definition, with integers of any size."""
     if isinstance(left, np.int64):

@@ -22,7 +22,7 @@ from dovetail.engine.combine.kernels.bands import (
     in_band,
 )
 from dovetail.engine.combine.kernels.cells import cell_insert, cell_of, cell_probe
-from dovetail.engine.combine.kernels.chains import bucket_of, hash_insert, hash_probe, push_out
+from dovetail.engine.combine.kernels.chains import bucket_of, hash_insert, hash_probe, last_rows_probe, push_out
 from dovetail.engine.combine.kernels.codes import (
     append_offsets,
     combine_codes,
@@ -31,7 +31,7 @@ from dovetail.engine.combine.kernels.codes import (
     hash_bytes,
     spread,
 )
-from dovetail.engine.combine.kernels.notes import turn_notes
+from dovetail.engine.combine.kernels.notes import first_note_from, turn_notes
 from dovetail.engine.combine.kernels.order import time_order
 from dovetail.engine.combine.kernels.runs import merge_runs, sorted_probe
 from dovetail.engine.combine.kernels.scans import first_at_least, scan_all, scan_band, scan_equal
@@ -55,6 +55,7 @@ __all__ = [
     "combine_codes",
     "extend",
     "first_at_least",
+    "first_note_from",
     "gather_bytes",
     "gather_offsets",
     "hash_bytes",
@@ -62,6 +63,7 @@ __all__ = [
     "hash_probe",
     "in_band",
     "inspect_times",
+    "last_rows_probe",
     "merge_runs",
     "pair_products",
     "push_out",

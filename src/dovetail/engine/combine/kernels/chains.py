@@ -56,7 +56,8 @@ def read_ahead(
         codes[i], whens[i], gaps[i] = window_codes[slot], times[slot], nexts[slot]
     touched = np.int64(0)
     for i in range(len(bound)):
-        slot = max(ids[i] - gaps[i], tail) - base
+        # the link of a tuple that is not in a chain yet may be any number
+        slot = max(ids[i] - max(gaps[i], 0), tail) - base
         touched += window_codes[slot] + times[slot] + nexts[slot]
     ids[len(bound)] = touched  # written down, or the compiler would leave the reading out
 
@@ -106,6 +107,43 @@ def hash_probe(
                     slot = tuple_id - base
                     here, time, gap = window_codes[slot], times[slot], np.int64(nexts[slot])
         p += ahead
+    return n, p, np.int64(-1)
+
+
+@njit(
+    f"{WHERE}({I8}, {I8}, int64, {I8}, {I8}, {I8}, {I8}, {I8}, boolean[::1], int32[::1], {I8}, "
+    f"int64, int64, int64, int64, int64, {I8}, {I8})",
+    cache=True,
+    nogil=True,
+)
+def last_rows_probe(
+    bound_codes, bound, bound_base, newest, highs, window_codes, times, leaves, eligible, nexts, heads, shift, base,
+    tail, p, resume, parents, found,
+):  # fmt: skip
+    """Walk the chain of each code newest first, down to the first tuple that was pushed out by the time of the probe.
+
+    Codes are what the row window counts by, so everything behind that tuple was pushed out before it. Those that can
+    not match are passed over: a NULL may stand there with the code of a value, and is counted elsewhere.
+    """
+    n, limit = 0, len(found)
+    while p < len(bound):
+        code, now, high = bound_codes[bound[p] - bound_base], newest[p], highs[p]
+        tuple_id = heads[bucket_of(code, shift)] if resume < 0 else resume
+        resume = np.int64(-1)
+        while tuple_id >= tail:
+            slot = tuple_id - base
+            if window_codes[slot] == code and eligible[slot]:
+                if times[slot] <= now and leaves[slot] <= now:
+                    break
+                if times[slot] <= high:
+                    if n == limit:
+                        return n, p, tuple_id
+                    parents[n], found[n] = p, tuple_id
+                    n += 1
+            if nexts[slot] == 0:
+                break
+            tuple_id -= nexts[slot]
+        p += 1
     return n, p, np.int64(-1)
 
 

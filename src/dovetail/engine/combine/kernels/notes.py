@@ -16,3 +16,11 @@ def turn_notes(notes, ids, base, before, after):
             turned[count] = tuple_id
             count += 1
     return turned[:count].copy()
+
+
+@njit(f"int64({I8}, int64, int64, int64)", cache=True, nogil=True)
+def first_note_from(notes, start, stop, least):
+    """The first slot from ``start`` on whose note is at least ``least``; ``stop`` if there is none."""
+    while start < stop and notes[start] < least:
+        start += 1
+    return start
