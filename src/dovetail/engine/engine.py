@@ -119,7 +119,7 @@ class Engine(Persistent):
             window.needed = partial(self._needed, name)
         logs = [SliceLog(name, window, self._doors[name].stored) for name, window in self._windows.items()]
         marks = [mark for kept in (*self._unmatched.values(), self._semi) if kept for mark in kept.sections()]
-        self._sections = [*logs, *self._gate.piles.values(), *marks, *self._hold.sections()]
+        self._sections = [*logs, *self._gate.piles.values(), *marks, *self._hold.sections(), self.diverted]
         self._memory = keeper_of(self._insides(), query.budget, store)
         if self._memory is not None:
             self._sections += self._memory.sections()
@@ -128,7 +128,7 @@ class Engine(Persistent):
     def _insides(self) -> Insides:
         return Insides(
             lambda: self.plan, self._windows, self._doors, self._widths, self._rows, self._gate, self._hold,
-            self._unmatched, self._semi, lambda: self._latest, self.joined, self._deliver, self.shedding,
+            self.diverted, self._unmatched, self._semi, lambda: self._latest, self.joined, self._deliver, self.shedding,
         )  # fmt: skip
 
     def _probes_of(self, plan: Plan) -> dict[str, Probe]:

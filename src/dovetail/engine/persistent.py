@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Door
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.admit.watermarks import Watermarks, whole_numbers
@@ -35,6 +36,7 @@ class Persistent:
     _watermarks: Watermarks
     _windows: dict[str, Window]
     _doors: dict[str, Door]
+    diverted: Diverted
     _gate: Gate
     _hold: Hold
     decision: Decision
@@ -154,6 +156,8 @@ class Persistent:
             "order": self._gate.mode,
             "frontier": self._watermarks.frontier,
             "plan": self.decision.to_json(),
-            "bytes": sum(window.resident for window in self._windows.values()) + held_bytes(self._gate, self._hold),
+            "bytes": sum(window.resident for window in self._windows.values())
+            + held_bytes(self._gate, self._hold, self.diverted),
+            **({"diverted": self.diverted.metrics()} if self.diverted.wanted else {}),
             **({} if self._memory is None else {"memory": self._memory.metrics()}),
         }

@@ -74,7 +74,6 @@ class Run:
         self._streams = {stream.name: stream for stream in streams}
         self._closed = False
         self._unread = False
-        self._late = pa.table({})
 
     def push(self, stream_name: str, rows: Any) -> pa.Table:
         """Give the run a batch of one stream; get the results it caused."""
@@ -142,10 +141,15 @@ class Run:
 
     @property
     def late(self) -> pa.Table:
-        """The rows diverted so far (``late="divert"``): stream, reason, how late, the row."""
-        fresh = self._engine.diverted.take()
-        self._late = pa.concat_tables([self._late, fresh]) if self._late.num_columns else fresh
-        return self._late
+        """The diverted rows (``late="divert"``) that were not taken yet: stream, reason, how late, the row."""
+        rows: pa.Table = self._engine.diverted.table()
+        return rows
+
+    def take_late(self) -> pa.Table:
+        """The same rows as ``late``, once: the run forgets them, and the memory that they took is free again."""
+        self._whole("take_late")
+        rows: pa.Table = self._engine.diverted.take()
+        return rows
 
     def _table(self, batches: Iterator[pa.RecordBatch]) -> pa.Table:
         return pa.Table.from_batches(batches, self._schema)

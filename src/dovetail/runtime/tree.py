@@ -117,7 +117,8 @@ class EngineTree:
         """Counters of the whole, and of each operator."""
         parts = [engine.metrics() for engine in self._engines]
         streams = {name: parts[at]["streams"][name] for name, at in self._streams.items()}
-        return parts[-1] | {"streams": streams, "operators": parts}
+        held = sum(part["bytes"] for part in parts)
+        return parts[-1] | {"streams": streams, "operators": parts, "bytes": held}
 
     def state(self) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
         """All slices, their sections numbered by operator, and one header."""

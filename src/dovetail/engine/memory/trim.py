@@ -29,6 +29,7 @@ from dovetail.model.shedding import FAR
 from dovetail.plan.allocate_memory import allocate_memory
 
 _ROOM = 0.7  # of a budget in bytes, is kept: the rest fills until the next division
+_LATE = 0.25  # of a budget in bytes, may be diverted rows that nobody takes: windows need the rest for results
 
 
 class Trim(Carefree):
@@ -57,6 +58,8 @@ class Trim(Carefree):
     def work(self, reach: Reach) -> Rows:
         """Count what was looked at, then make room."""
         self._count()
+        if not isinstance(self._budget.memory, Tuples):
+            self._inside.diverted.keep_newest(_LATE * self._account.limit)
         least = self._budget.min_completeness
         if self._account.held() > self._account.limit:
             self.over = least is not None and self.completeness <= least

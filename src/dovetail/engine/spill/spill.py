@@ -20,7 +20,7 @@ from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.row_windows import RowCheck
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.way_out import WayOut
-from dovetail.engine.memory.account import Account
+from dovetail.engine.memory.account import Account, take_them
 from dovetail.engine.memory.insides import Insides, Rows
 from dovetail.engine.memory.keeper import Incoming, Reach, others
 from dovetail.engine.spill.choose import Choice, choice_of
@@ -70,6 +70,7 @@ class Spill:
             raise BudgetError(
                 f"{self._account.held():,} are held and cannot be flushed, and the budget is {self._budget}. Row "
                 "windows, waiting input and held output stay in memory: give it more, or smaller windows."
+                f"{take_them(self._account.diverted())}"
             )
 
     def shown(self, name: str, first: int) -> None:
