@@ -318,6 +318,8 @@ class Engine(Persistent):
             return
         if self.shedding is not None:
             self.shedding.see(results)
+        if self._memory is not None:
+            self._memory.see(results)
         self.observed.results += len(results)
         for kept in out.unmatched.values():
             kept.see(results)

@@ -111,6 +111,8 @@ class Persistent:
         }
         if self.shedding is not None:
             state["shedding"] = self.shedding.to_json()
+        if self._memory is not None:
+            state["memory"] = self._memory.account()
         return json.dumps(state).encode()
 
     def _restore(self, header: Mapping[str, Any]) -> None:
@@ -129,6 +131,8 @@ class Persistent:
         if self.shedding is not None and "shedding" in header:
             self.shedding.restore(header["shedding"])
             self._gate.pace()
+        if self._memory is not None:
+            self._memory.resume(header.get("memory", {}))
 
     def _adopt(self, plan: Plan) -> None:
         raise NotImplementedError
