@@ -155,7 +155,7 @@ class Engine(Persistent):
             door = self._doors[name]
             if door.rows_of(rows):
                 self._watermarks.heard(name)
-            columns, times, seen = door.admit(rows, self._watermarks[name])
+            columns, times, seen = door.admit(rows, self._watermarks[name], self._watermarks.largest(name))
             self._latest = max(self._latest, door.latest)
             if self.shedding is not None:
                 columns, times = self._let_in(name, columns, times, self.shedding)
@@ -200,10 +200,6 @@ class Engine(Persistent):
     def decide(self, order: Literal["sync", "hold"]) -> None:
         """Wait at the door or at the exit, from the next call on; what waits at the door then goes on by itself."""
         self._gate.sync = order == "sync"
-
-    def arrived(self) -> dict[str, int]:
-        """How many rows each stream has sent."""
-        return {name: door.counts["rows"] for name, door in self._doors.items()}
 
     @property
     def waiting(self) -> int:

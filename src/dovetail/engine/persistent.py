@@ -12,7 +12,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from dovetail.engine.admit.diverted import Diverted
-from dovetail.engine.admit.door import Door
+from dovetail.engine.admit.door import Door, Lateness
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.admit.watermarks import Watermarks, whole_numbers
 from dovetail.engine.buffer.slices import Changes, Section, SliceKey
@@ -101,6 +101,7 @@ class Persistent:
         state = {
             "watermarks": self._watermarks.state(),
             "doors": {name: door.counts for name, door in self._doors.items()},
+            "lateness": {name: door.needed_us for name, door in self._doors.items()},
             "counts": self._counts,
             "results": self._hold.results,
             "out_of_order": self._hold.out_of_order,
@@ -119,6 +120,8 @@ class Persistent:
         self._watermarks.restore(header["watermarks"])
         for name, counts in header["doors"].items():
             self._doors[name].counts = Counter(whole_numbers(counts))
+        for name, needed_us in header.get("lateness", {}).items():
+            self._doors[name].needed_us = int(needed_us)
         self._counts = Counter(whole_numbers(header["counts"]))
         self._hold.results = int(header["results"])
         self._hold.out_of_order = int(header["out_of_order"])
@@ -137,12 +140,21 @@ class Persistent:
     def _adopt(self, plan: Plan) -> None:
         raise NotImplementedError
 
+    def arrived(self) -> dict[str, int]:
+        """How many rows each stream has sent."""
+        return {name: door.counts["rows"] for name, door in self._doors.items()}
+
+    def lateness(self) -> dict[str, Lateness]:
+        """Of each stream whose late rows are dropped."""
+        return {name: door.lateness for name, door in self._doors.items()} if self.plan.query.late == "drop" else {}
+
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
         reasons = ("rows", "late", "null_time", "filtered", "unmatchable")
         streams = {
             name: {
                 **{reason: door.counts[reason] for reason in reasons},
+                "lateness_us": door.needed_us,
                 "watermark": self._watermarks[name],
                 "stored": len(self._windows[name]),
                 "bytes": self._windows[name].nbytes,

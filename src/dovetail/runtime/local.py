@@ -18,6 +18,7 @@ from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
+from dovetail.runtime.lateness import LatenessWatch
 from dovetail.runtime.rows import as_table
 from dovetail.runtime.tree import engine_of, running_plan
 
@@ -74,6 +75,7 @@ class Run:
         self._streams = {stream.name: stream for stream in streams}
         self._closed = False
         self._unread = False
+        self._lateness = LatenessWatch()
 
     def push(self, stream_name: str, rows: Any) -> pa.Table:
         """Give the run a batch of one stream; get the results it caused."""
@@ -162,6 +164,7 @@ class Run:
         def read() -> Iterator[pa.RecordBatch]:
             yield from watched
             self._unread = False
+            self._lateness.look(self._streams, self._engine.lateness())
 
         return read()
 

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.control.schedule import schedule_windows
+from dovetail.engine.admit.door import Lateness
 from dovetail.engine.buffer.slices import Changes, SliceKey
 from dovetail.engine.engine import Rows, Stopwatch
 from dovetail.engine.shared import SharedEngine
@@ -104,6 +105,14 @@ class Operators:
         queries = {name: each for metrics in found.values() for name, each in metrics.pop("queries").items()}
         held = sum(metrics["bytes"] for metrics in found.values()) + self.diverted.nbytes
         return {"queries": queries, "operators": found, "bytes": held}
+
+    def lateness(self) -> dict[str, Lateness]:
+        """Of each stream whose late rows are dropped, by whichever operator; one that started later has seen less."""
+        found: dict[str, Lateness] = {}
+        for engine in self.engines.values():
+            for name, own in engine.lateness().items():
+                found[name] = max(found.get(name, own), own, key=lambda each: each.rows)
+        return found
 
     def state(self) -> State:
         """The slices of all, their sections marked with their group."""

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from dovetail.engine.admit.door import Lateness
 from dovetail.engine.buffer.slices import Changes, SliceKey
 from dovetail.engine.engine import Engine, Rows, Stopwatch
 from dovetail.errors import StateError
@@ -92,6 +93,11 @@ class EngineTree:
     def arrived(self) -> dict[str, int]:
         """How many rows each stream has sent."""
         return {name: self._engines[at].arrived()[name] for name, at in self._streams.items()}
+
+    def lateness(self) -> dict[str, Lateness]:
+        """Of each stream whose late rows are dropped."""
+        found = {name: self._engines[at].lateness() for name, at in self._streams.items()}
+        return {name: own[name] for name, own in found.items() if name in own}
 
     @property
     def latest(self) -> int:
