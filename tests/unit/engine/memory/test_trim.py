@@ -61,18 +61,25 @@ def test_a_snapshot_holds_the_account() -> None:
     assert sum(again.metrics()["memory"]["trimmed"].values()) > 400
 
 
-def test_a_fresh_engine_goes_on_with_the_account_of_the_state() -> None:
-    """As on Spark, where any batch may be another engine's."""
+def batch(start: int, lag: int) -> pa.Table:
+    times = np.arange(start, start + 50)
+    return pa.table([pa.array(times * 100_000).cast(pa.timestamp("us")), pa.array(times - lag)], SCHEMA)
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_fresh_engine_goes_on_with_the_account_of_the_state(cached: bool) -> None:
+    """As on Spark: only changes are written, and any batch may be another engine's."""
     plan = query(60).plan
-    engine = Engine(plan)
-    for at in range(0, 300, 50):
+    engine, slices = Engine(plan), dict[Any, pa.RecordBatch]()
+    for at in range(0, 400, 50):
         for name, lag in (("A", 0), ("B", 20)):
-            times = np.arange(at, at + 50)
-            rows = pa.table([pa.array(times * 100_000).cast(pa.timestamp("us")), pa.array(times - lag)], SCHEMA)
-            list(engine.push({name: rows}))
-        fresh = Engine.restore(plan, *engine.state())
+            list(engine.push({name: batch(at, lag)}))
+        changes = engine.changes()
+        slices = {key: rows for key, rows in (slices | changes.new).items() if key not in changes.gone}
+        fresh = Engine.restore(plan, slices, changes.header)
         assert fresh.metrics()["memory"] == engine.metrics()["memory"]
-        engine = fresh
+        assert fresh.state() == engine.state()
+        engine = engine if cached else fresh
     assert engine.metrics()["memory"]["completeness"] < 1
 
 
