@@ -35,6 +35,10 @@ class BudgetError(DovetailError):
     """A query cannot stay inside the CPU or memory it was given."""
 
 
+class LateRowsWarning(UserWarning):
+    """Rows were dropped because their stream came further out of order than its delay allows."""
+
+
 def nearest(name: object, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: what there is, and a guess.
 

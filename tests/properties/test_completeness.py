@@ -1,11 +1,16 @@
 """The estimate of what was missed, against the truth: its band holds it in at least nine runs of ten."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.testing import correlated_streams, overload
+from dovetail.runtime.local import Run
+from dovetail.testing import Overloaded, correlated_streams, overload
+from dovetail.testing.metered import MeteredRun
+from dovetail.testing.overload import played
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "x": pa.float64()})
 WIDE = 0.45  # of completeness, from 0 to 1, in the median of runs that are this short
@@ -50,7 +55,16 @@ def test_the_band_holds_the_truth_in_two_hundred_runs() -> None:
     assert np.median(widths) <= WIDE
 
 
-def banded_by_both(seed: int) -> bool:
+class Resumed(MeteredRun):
+    """A run that goes on from a snapshot of itself every few seconds."""
+
+    def step(self, arrivals: Mapping[str, pa.Table], now_us: int) -> list[pa.Table]:
+        if now_us % 4_000_000 == 0:
+            self.run = Run(self.run._engine.plan, snapshot=self.run.snapshot(), meter=self.used_s)
+        return super().step(arrivals, now_us)
+
+
+def banded_by_both(seed: int, run: type[MeteredRun] = MeteredRun) -> bool:
     """The same where memory is too little as well as CPU."""
     random = np.random.default_rng(seed)
     names = "ABC"[: random.integers(2, 4)]
@@ -62,13 +76,43 @@ def banded_by_both(seed: int) -> bool:
     whole = overload(join(names, harvest, "scan"), streams, capacity=1e15).metrics
     capacity = whole["comparisons"] / 12 * random.uniform(0.2, 0.8)
     memory = dv.tuples(int(4 * rate * len(names) * random.uniform(0.4, 0.9)))
-    found = overload(join(names, policy, "scan", memory), streams, capacity).final
+    found = played(run(join(names, policy, "scan", memory), capacity), streams).final
     return bool(found["missed_low"] <= whole["results"] - found["results"] <= found["missed_high"])
 
 
 def test_the_band_holds_the_truth_where_cpu_and_memory_are_short() -> None:
     held = [banded_by_both(seed) for seed in range(6)]
     assert np.mean(held) >= 0.9, held
+
+
+def test_the_band_holds_the_truth_in_runs_that_are_resumed() -> None:
+    held = [banded_by_both(seed, Resumed) for seed in range(7)]
+    assert np.mean(held) >= 0.9, held
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", [MeteredRun, Resumed])
+def test_the_band_holds_the_truth_in_a_hundred_runs_short_of_both(run: type[MeteredRun]) -> None:
+    held = [banded_by_both(1000 + seed, run) for seed in range(100)]
+    assert np.mean(held) >= 0.9, np.flatnonzero(~np.array(held))
+
+
+def behind(seed: int) -> tuple[float, Overloaded]:
+    """The results of a whole run, and a run that cannot keep up before its first decision: a queue is left."""
+    streams = correlated_streams({"A": 0.0, "B": 1.0}, 40, 12, {"A": 20.0, "B": 20.0}, seed)
+    policy = dv.harvest(interval="5 seconds")
+    whole = overload(join("AB", policy, "scan"), streams, capacity=1e15).metrics
+    return whole["results"], overload(join("AB", policy, "scan"), streams, whole["comparisons"] / 12 * 0.4)
+
+
+def test_rows_that_wait_count_as_not_yet_made() -> None:
+    for seed in range(4):
+        whole, log = behind(seed)
+        true, said = log.metrics["results"] / whole, log.metrics
+        assert said["pending"] > 0
+        assert said["completeness_low"] <= true <= said["completeness_high"]
+        assert said["completeness"] == pytest.approx(true, rel=0.15)
+        assert log.final["pending"] == 0
 
 
 def test_nothing_left_out_is_nothing_missed() -> None:

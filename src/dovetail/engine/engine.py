@@ -123,7 +123,7 @@ class Engine(Persistent):
             window.needed = partial(self._needed, name)
         logs = [SliceLog(name, window, self._doors[name].stored) for name, window in self._windows.items()]
         marks = [mark for kept in (*self._unmatched.values(), self._semi) if kept for mark in kept.sections()]
-        self._sections = [*logs, *self._gate.piles.values(), *marks, *self._hold.sections()]
+        self._sections = [*logs, *self._gate.piles.values(), *marks, *self._hold.sections(), self.diverted]
         self._memory = keeper_of(self._insides(), query.budget, store)
         if self._memory is not None:
             self._sections += self._memory.sections()
@@ -132,7 +132,7 @@ class Engine(Persistent):
     def _insides(self) -> Insides:
         return Insides(
             lambda: self.plan, self._windows, self._doors, self._widths, self._rows, self._gate, self._hold,
-            self._unmatched, self._semi, lambda: self._latest, self.joined, self._deliver, self.shedding,
+            self.diverted, self._unmatched, self._semi, lambda: self._latest, self.joined, self._deliver, self.shedding,
         )  # fmt: skip
 
     def _probes_of(self, plan: Plan) -> dict[str, Probe]:
@@ -160,7 +160,7 @@ class Engine(Persistent):
             door = self._doors[name]
             if door.rows_of(rows):
                 self._watermarks.heard(name)
-            columns, times, seen = door.admit(rows, self._watermarks[name])
+            columns, times, seen = door.admit(rows, self._watermarks[name], self._watermarks.largest(name))
             self._latest = max(self._latest, door.latest)
             if self.shedding is not None:
                 columns, times = self._let_in(name, columns, times, self.shedding)
@@ -205,10 +205,6 @@ class Engine(Persistent):
     def decide(self, order: Literal["sync", "hold"]) -> None:
         """Wait at the door or at the exit, from the next call on; what waits at the door then goes on by itself."""
         self._gate.sync = order == "sync"
-
-    def arrived(self) -> dict[str, int]:
-        """How many rows each stream has sent."""
-        return {name: door.counts["rows"] for name, door in self._doors.items()}
 
     @property
     def waiting(self) -> int:
@@ -327,6 +323,8 @@ class Engine(Persistent):
             return
         if self.shedding is not None:
             self.shedding.see(results)
+        if self._memory is not None:
+            self._memory.see(results)
         self.observed.results += len(results)
         for kept in out.unmatched.values():
             kept.see(results)

@@ -11,7 +11,8 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from dovetail.engine.admit.door import Door
+from dovetail.engine.admit.diverted import Diverted
+from dovetail.engine.admit.door import Door, Lateness
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.admit.watermarks import Watermarks, whole_numbers
 from dovetail.engine.buffer.slices import Changes, Section, SliceKey
@@ -35,6 +36,7 @@ class Persistent:
     _watermarks: Watermarks
     _windows: dict[str, Window]
     _doors: dict[str, Door]
+    diverted: Diverted
     _gate: Gate
     _hold: Hold
     decision: Decision
@@ -99,6 +101,7 @@ class Persistent:
         state = {
             "watermarks": self._watermarks.state(),
             "doors": {name: door.counts for name, door in self._doors.items()},
+            "lateness": {name: door.needed_us for name, door in self._doors.items()},
             "counts": self._counts,
             "results": self._hold.results,
             "out_of_order": self._hold.out_of_order,
@@ -110,12 +113,16 @@ class Persistent:
         }
         if self.shedding is not None:
             state["shedding"] = self.shedding.to_json()
+        if self._memory is not None:
+            state["memory"] = self._memory.account()
         return json.dumps(state).encode()
 
     def _restore(self, header: Mapping[str, Any]) -> None:
         self._watermarks.restore(header["watermarks"])
         for name, counts in header["doors"].items():
             self._doors[name].counts = Counter(whole_numbers(counts))
+        for name, needed_us in header.get("lateness", {}).items():
+            self._doors[name].needed_us = int(needed_us)
         self._counts = Counter(whole_numbers(header["counts"]))
         self._hold.results = int(header["results"])
         self._hold.out_of_order = int(header["out_of_order"])
@@ -129,9 +136,19 @@ class Persistent:
         if self.shedding is not None and "shedding" in header:
             self.shedding.restore(header["shedding"])
             self._gate.pace()
+        if self._memory is not None:
+            self._memory.resume(header.get("memory", {}))
 
     def _adopt(self, plan: Plan) -> None:
         raise NotImplementedError
+
+    def arrived(self) -> dict[str, int]:
+        """How many rows each stream has sent."""
+        return {name: door.counts["rows"] for name, door in self._doors.items()}
+
+    def lateness(self) -> dict[str, Lateness]:
+        """Of each stream whose late rows are dropped."""
+        return {name: door.lateness for name, door in self._doors.items()} if self.plan.query.late == "drop" else {}
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
@@ -139,6 +156,7 @@ class Persistent:
         streams = {
             name: {
                 **{reason: door.counts[reason] for reason in reasons},
+                "lateness_us": door.needed_us,
                 "watermark": self._watermarks[name],
                 "stored": len(self._windows[name]),
                 "bytes": self._windows[name].nbytes,
@@ -156,6 +174,8 @@ class Persistent:
             "order": self._gate.mode,
             "frontier": self._watermarks.frontier,
             "plan": self.decision.to_json(),
-            "bytes": sum(window.resident for window in self._windows.values()) + held_bytes(self._gate, self._hold),
+            "bytes": sum(window.resident for window in self._windows.values())
+            + held_bytes(self._gate, self._hold, self.diverted),
+            **({"diverted": self.diverted.metrics()} if self.diverted.wanted else {}),
             **({} if self._memory is None else {"memory": self._memory.metrics()}),
         }

@@ -192,9 +192,13 @@ class SharedEngine(Engine):
         fitted = {}
         for (section, number), rows in slices.items():
             kind, _, name = section.partition("/")
-            schema = inner_schema(self.shared) if kind == "held" else self._stored_schema(name)
-            fitted[section, number] = _fit(rows, schema)
+            fitted[section, number] = _fit(rows, self._schema_of(kind, name))
         return fitted
+
+    def _schema_of(self, kind: str, stream: str) -> pa.Schema:
+        if kind == self.diverted.section:
+            return self.diverted.schema
+        return inner_schema(self.shared) if kind == "held" else self._stored_schema(stream)
 
     def _stored_schema(self, stream: str) -> pa.Schema:
         declared = self.plan.query.stream(stream).schema

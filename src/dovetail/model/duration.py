@@ -63,3 +63,16 @@ def duration_text(us: int) -> str:
             count = us // unit
             return f"{count} {name}" if count == 1 else f"{count} {name}s"
     return "0 seconds"
+
+
+def duration_at_least(us: int) -> str:
+    """A duration that is easy to read and not shorter: whole units of the largest that fits into it.
+
+    >>> duration_at_least(61_300_000), duration_at_least(60_000_000), duration_at_least(250)
+    ('2 minutes', '1 minute', '250 microseconds')
+    """
+    for name in ("day", "hour", "minute", "second", "millisecond"):
+        unit = _UNITS_US[name]
+        if us >= unit:
+            return duration_text(-(-us // unit) * unit)
+    return duration_text(us)

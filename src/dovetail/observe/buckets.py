@@ -82,6 +82,7 @@ class Buckets:
             "null_time": packed["null_times"],
             "filtered": packed["filtered"],
             **{count: sum(each[count] for each in seen) for count in _SUMMED},
+            "lateness_us": max((each.get("lateness_us", 0) for each in seen), default=0),
             "watermark": max(marks, default=None),
         }
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import hypot
 from typing import Any
 
-_SUMMED = ("given_s", "used_s", "comparisons", "comparisons_skipped", "results", "missed")
+_SUMMED = ("given_s", "used_s", "comparisons", "comparisons_skipped", "results", "missed", "pending")
 
 
 def budget_report(state: Mapping[str, Any], estimate: Mapping[str, float]) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def _harvest(picks: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def merged_budgets(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """All buckets together: sums, and a band that is as wide as independent bands add up to."""
-    sums = {name: sum(report[name] for report in reports) for name in _SUMMED}
+    sums = {name: sum(report.get(name, 0) for report in reports) for name in _SUMMED}
     spread = hypot(*(report["missed_high"] - report["missed"] for report in reports))
     dropped: dict[str, int] = {}
     for report in reports:
@@ -50,11 +50,12 @@ def merged_budgets(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "short": any(report["short"] for report in reports),
         "missed_low": low,
         "missed_high": high,
-        "completeness": _share(sums["results"], sums["missed"]),
-        "completeness_low": _share(sums["results"], high),
-        "completeness_high": _share(sums["results"], low),
+        "completeness": _share(sums["results"], sums["missed"] + sums["pending"], reports, "completeness"),
+        "completeness_low": _share(sums["results"], high + 2 * sums["pending"], reports, "completeness_low"),
+        "completeness_high": _share(sums["results"], low, reports, "completeness_high"),
     }
 
 
-def _share(results: float, missed: float) -> float:
-    return results / (results + missed) if results + missed else 1.0
+def _share(results: float, missed: float, reports: Sequence[Mapping[str, Any]], name: str) -> float:
+    """The share of all results; where there are none, no more than the worst bucket says."""
+    return results / (results + missed) if results + missed else min(float(report[name]) for report in reports)

@@ -13,7 +13,7 @@ from typing import Any
 
 _BEYOND = 1 << 61  # watermarks before any row and after the last are no times
 _ADDED = ("stored", "bytes", "waiting")
-_WHOLE = ("late_results", "held", "held_bytes", "waiting_bytes")
+_WHOLE = ("late_results", "held", "held_bytes", "waiting_bytes", "bytes")
 
 Metrics = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ later, 0.5 s of work may be done; a piece that takes 0.6 s leaves a debt of 0.1 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import permutations
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import pyarrow as pa
@@ -151,14 +151,10 @@ class CpuBudget:
 
     @property
     def _estimate(self) -> Estimate:
-        """What is missing for want of CPU and, if that is limited too, of memory.
-
-        Tuples leave by age, so those that left may have been in no results at all, or in twice as many as others.
-        """
-        made, memory = self._shedding.estimate, self._trim
-        if memory is None:
-            return made
-        return replace(made, missed=made.missed + memory.missed, elsewhere=memory.spread + memory.missed)
+        """What is missing for want of CPU and, if that is limited too, of memory; and what waits."""
+        engine, found = self._engine, self._shedding.estimate if self._trim is None else self._trim.estimate
+        waiting, possible = engine.waiting, float(prod(engine.arrived().values()))
+        return replace(found, waiting=waiting, pending=waiting * self._shedding.per_arrival, possible=possible)
 
     @property
     def _trim(self) -> Trim | None:

@@ -20,6 +20,7 @@ from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
+from dovetail.runtime.lateness import LatenessWatch
 from dovetail.runtime.rows import as_table
 from dovetail.runtime.tree import engine_of, running_plan
 
@@ -76,7 +77,7 @@ class Run:
         self._expect(schema, queries)
         self._closed = False
         self._unread = False
-        self._late = pa.table({})
+        self._lateness = LatenessWatch()
 
     def _expect(self, schema: pa.Schema, queries: Sequence[JoinQuery]) -> None:
         """What comes out, what may come in (also for queries that are gone), and what of it must be there."""
@@ -155,10 +156,15 @@ class Run:
 
     @property
     def late(self) -> pa.Table:
-        """The rows diverted so far (``late="divert"``): stream, reason, how late, the row."""
-        fresh = self._engine.diverted.take()
-        self._late = pa.concat_tables([self._late, fresh]) if self._late.num_columns else fresh
-        return self._late
+        """The diverted rows (``late="divert"``) that were not taken yet: stream, reason, how late, the row."""
+        rows: pa.Table = self._engine.diverted.table()
+        return rows
+
+    def take_late(self) -> pa.Table:
+        """The same rows as ``late``, once: the run forgets them, and the memory that they took is free again."""
+        self._whole("take_late")
+        rows: pa.Table = self._engine.diverted.take()
+        return rows
 
     def _table(self, batches: Iterator[pa.RecordBatch]) -> pa.Table:
         return pa.Table.from_batches(batches, self._schema)
@@ -171,6 +177,7 @@ class Run:
         def read() -> Iterator[pa.RecordBatch]:
             yield from watched
             self._unread = False
+            self._lateness.look(self._streams, self._engine.lateness())
 
         return read()
 

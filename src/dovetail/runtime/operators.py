@@ -13,13 +13,14 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.control.schedule import schedule_windows
+from dovetail.engine.admit.door import Lateness
 from dovetail.engine.buffer.slices import Changes, SliceKey
-from dovetail.engine.deliver.route import EPOCH
 from dovetail.engine.engine import Rows, Stopwatch
 from dovetail.engine.shared import SharedEngine
 from dovetail.errors import StateError
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import SharedPlan
+from dovetail.runtime.side_output import SideOutput
 
 State = tuple[dict[SliceKey, pa.RecordBatch], bytes]
 
@@ -32,6 +33,8 @@ class Operators:
         self._block_rows = block_rows
         self.engines = {place: self._new(plan) for place, plan in groups.plans.items()}
         self._progress: dict[str, dict[str, Any]] = {}
+        self.diverted = SideOutput()
+        self.diverted.follow(self.engines)
 
     def _new(self, plan: SharedPlan) -> SharedEngine:
         return SharedEngine(plan, self._stopwatch, self._block_rows, schedule_windows(plan))
@@ -61,6 +64,8 @@ class Operators:
     def change(self, groups: Groups) -> None:
         """Other queries from now on."""
         self._remember()
+        if self.engines.keys() - groups.plans.keys():
+            self.diverted.gather()
         engines = {}
         for place, plan in groups.plans.items():
             if place in self.engines:
@@ -68,6 +73,7 @@ class Operators:
             else:
                 engines[place] = self._started_late(self._new(plan))
         self.engines = engines
+        self.diverted.follow(engines)
 
     def _remember(self) -> None:
         """How far each stream has come."""
@@ -97,7 +103,16 @@ class Operators:
         """Of each operator, under its group; and of each query."""
         found = {place: engine.metrics() for place, engine in self.engines.items()}
         queries = {name: each for metrics in found.values() for name, each in metrics.pop("queries").items()}
-        return {"queries": queries, "operators": found}
+        held = sum(metrics["bytes"] for metrics in found.values()) + self.diverted.nbytes
+        return {"queries": queries, "operators": found, "bytes": held}
+
+    def lateness(self) -> dict[str, Lateness]:
+        """Of each stream whose late rows are dropped, by whichever operator; one that started later has seen less."""
+        found: dict[str, Lateness] = {}
+        for engine in self.engines.values():
+            for name, own in engine.lateness().items():
+                found[name] = max(found.get(name, own), own, key=lambda each: each.rows)
+        return found
 
     def state(self) -> State:
         """The slices of all, their sections marked with their group."""
@@ -108,6 +123,7 @@ class Operators:
             own, header = engine.state()
             slices |= {(f"{place}|{section}", number): rows for (section, number), rows in own.items()}
             headers[place] = header.decode()
+        slices |= self.diverted.state()
         return slices, json.dumps({"operators": headers, "progress": self._progress}).encode()
 
     def restore(self, slices: Mapping[SliceKey, pa.RecordBatch], header: bytes) -> None:
@@ -119,6 +135,7 @@ class Operators:
                 "Resume with queries over the same streams, or start without a snapshot."
             )
         self._progress = written["progress"]
+        self.diverted.restore(slices)
         for place, engine in self.engines.items():
             if place in written["operators"]:
                 own = {
@@ -130,32 +147,9 @@ class Operators:
             else:
                 self._started_late(engine)
 
-    def diverted(self) -> pa.Table:
-        """Rows that did not come in since the last call; each stream's from one operator that has it."""
-        told: set[str] = set()
-        tables = []
-        for engine in self.engines.values():
-            rows = _without_epochs(engine.diverted.take())
-            ours = [name not in told for name in rows["stream"].to_pylist()]
-            tables.append(rows.filter(pa.array(ours, pa.bool_())))
-            if engine.plan.query.late == "divert":
-                told |= set(engine.plan.query.names)
-        return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
-
 
 def written_places(header: bytes) -> dict[str, str]:
     """In which group each query was when a state was written."""
     operators = json.loads(header)["operators"]
     shared = {place: json.loads(own)["shared"] for place, own in operators.items()}
     return {each["name"]: place for place, own in shared.items() for each in own["places"]}
-
-
-def _without_epochs(rows: pa.Table) -> pa.Table:
-    for at, field in enumerate(rows.schema):
-        if pa.types.is_struct(field.type):
-            kept = [part for part in field.type if part.name != EPOCH]
-            column = rows.column(at).combine_chunks()
-            parts = [column.field(part.name) for part in kept]
-            bare = pa.StructArray.from_arrays(parts, fields=kept, mask=column.is_null())
-            rows = rows.set_column(at, pa.field(field.name, bare.type), bare)
-    return rows

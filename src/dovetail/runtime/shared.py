@@ -89,14 +89,6 @@ class SharedRun(Run):
         slices, header = self._engine.state()
         return pack_snapshot(_FINGERPRINT, header, slices)
 
-    @property
-    def late(self) -> pa.Table:
-        """The rows diverted so far (``late="divert"``): stream, reason, how late, the row."""
-        fresh = self._engine.diverted()
-        known = [table for table in (self._late, fresh) if table.num_columns]
-        self._late = pa.concat_tables(known, promote_options="default") if known else fresh
-        return self._late
-
 
 def _as_written(groups: Groups, places: dict[str, str]) -> Groups:
     """The same queries, each in the group that it was in."""

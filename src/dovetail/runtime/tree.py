@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from dovetail.engine.admit.door import Lateness
 from dovetail.engine.buffer.slices import Changes, SliceKey
 from dovetail.engine.engine import Engine, Rows, Stopwatch
 from dovetail.errors import StateError
@@ -94,6 +95,11 @@ class EngineTree:
         """How many rows each stream has sent."""
         return {name: self._engines[at].arrived()[name] for name, at in self._streams.items()}
 
+    def lateness(self) -> dict[str, Lateness]:
+        """Of each stream whose late rows are dropped."""
+        found = {name: self._engines[at].lateness() for name, at in self._streams.items()}
+        return {name: own[name] for name, own in found.items() if name in own}
+
     @property
     def latest(self) -> int:
         return max(engine.latest for engine in self._engines)
@@ -118,7 +124,8 @@ class EngineTree:
         """Counters of the whole, and of each operator."""
         parts = [engine.metrics() for engine in self._engines]
         streams = {name: parts[at]["streams"][name] for name, at in self._streams.items()}
-        return parts[-1] | {"streams": streams, "operators": parts}
+        held = sum(part["bytes"] for part in parts)
+        return parts[-1] | {"streams": streams, "operators": parts, "bytes": held}
 
     def state(self) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
         """All slices, their sections numbered by operator, and one header."""

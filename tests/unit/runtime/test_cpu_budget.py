@@ -185,3 +185,21 @@ def test_what_waits_is_thinned_like_what_will_come() -> None:
     assert set(shedding.logs["A"].rates(shedding.waiting["A"].times).tolist()) == {0.1}
     again = query(budget=dv.budget(cpu=0.0001, policy=dv.harvest(buffer=10_000))).local(snapshot=run.snapshot())
     assert again.metrics()["streams"]["A"]["waiting"] == left
+
+
+def test_nothing_made_of_what_was_dropped_is_not_complete() -> None:
+    schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    streams = [dv.stream(name, time="ts", window="20 seconds", schema=schema) for name in "AB"]
+    policy = dv.harvest(interval="1 second", buffer=1)
+    run = dv.join(*streams, on="A.k = B.k", select="A.k", budget=dv.budget(cpu=1e-5, policy=policy)).local()
+    run.tick(0)
+    made = 0
+    for second in range(20):
+        for name in "AB":
+            made += run.push(name, [{"ts": second * 1_000_000 + at, "k": 1} for at in range(10)]).num_rows
+        made += run.tick((second + 1) * 1_000_000).num_rows
+    said = run.metrics()["budget"]
+    assert sum(said["dropped"].values()) > 350
+    assert said["completeness_low"] <= made / 40_000
+    assert said["missed_low"] <= 40_000 - made <= said["missed_high"]
+    assert said["completeness"] < 0.5

@@ -10,7 +10,7 @@ A late row is never kept in a row window: it would change counts that results ha
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,15 @@ Columns = dict[str, pa.Array]
 Read = tuple[Columns, Clock]
 
 
+@dataclass(frozen=True)
+class Lateness:
+    """Rows of a stream so far, how many were late, and the smallest delay with which none would have been (0: any)."""
+
+    rows: int
+    late: int
+    needed_us: int
+
+
 class Door:
     """Admission of one stream's rows."""
 
@@ -45,6 +54,7 @@ class Door:
         self._window = window
         self._diverted = diverted
         self.counts: Counter[str] = Counter()
+        self.needed_us = 0
         self.latest = BEFORE_ALL
 
     def read(self, rows: pa.Table | pa.RecordBatch) -> Read:
@@ -56,14 +66,23 @@ class Door:
         """How many rows were read, with a time or not."""
         return len(read[0][self._stream.time])
 
-    def admit(self, read: Read, watermark: int) -> tuple[Columns, Times, int | None]:
-        """Columns and times of the rows that come in, in order, and the largest time seen (None: no time at all)."""
+    @property
+    def lateness(self) -> Lateness:
+        """How many rows came and were late so far, and by how much."""
+        return Lateness(self.counts["rows"], self.counts["late"], self.needed_us)
+
+    def admit(self, read: Read, watermark: int, newest: int) -> tuple[Columns, Times, int | None]:
+        """Columns and times of the rows that come in, in order, and the largest time seen (None: no time at all).
+
+        ``newest``: the largest time that came before this batch.
+        """
         columns, clock = read
         self.counts["rows"] += self.rows_of(read)
         columns, times = self._with_times(columns), clock.times
         if not len(times):
             return columns, times, None
         if clock.smallest < watermark:
+            self._measure(newest - clock.smallest)
             columns, times = self._late_out(columns, times, watermark)
         if len(times):
             self.latest = max(self.latest, clock.largest)
@@ -105,6 +124,11 @@ class Door:
         self.counts["null_time"] += len(lost[self._stream.time])
         self._diverted.add(self._stream, lost, "no time", None)
         return columns
+
+    def _measure(self, behind_us: int) -> None:
+        """Note the delay that would have kept the rows; one that is long enough was overruled by a promise."""
+        if behind_us > self._stream.delay_us:
+            self.needed_us = max(self.needed_us, behind_us)
 
     def _late_out(self, columns: Columns, times: Times, watermark: int) -> tuple[Columns, Times]:
         late = times < watermark

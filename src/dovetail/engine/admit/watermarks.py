@@ -24,6 +24,7 @@ class Watermarks:
         self._delay = {stream.name: stream.delay_us for stream in streams}
         self._idle = {stream.name: stream.idle_us for stream in streams}
         self._value = dict.fromkeys(self._delay, BEFORE_ALL)
+        self._largest = dict.fromkeys(self._delay, BEFORE_ALL)
         self._heard: dict[str, int | None] = dict.fromkeys(self._delay)
         self._spoke = set(self._delay)
 
@@ -41,12 +42,17 @@ class Watermarks:
         """The smallest watermark of the other streams."""
         return min(value for other, value in self._value.items() if other != name)
 
+    def largest(self, name: str) -> int:
+        """The largest time that the stream has sent."""
+        return self._largest[name]
+
     def heard(self, name: str) -> None:
         """The stream sent something, with a time or not: it is not silent."""
         self._spoke.add(name)
 
     def saw(self, name: str, largest: int) -> None:
         """The stream sent tuples, the newest of them at ``largest``."""
+        self._largest[name] = max(self._largest[name], largest)
         self.promise(name, largest - self._delay[name])
 
     def promise(self, name: str, time: int) -> None:
@@ -79,10 +85,17 @@ class Watermarks:
         self._value = dict.fromkeys(self._value, AFTER_ALL)
 
     def state(self) -> dict[str, Any]:
-        return {"watermarks": self._value, "heard": self._heard, "spoke": sorted(self._spoke)}
+        return {
+            "watermarks": self._value,
+            "largest": self._largest,
+            "heard": self._heard,
+            "spoke": sorted(self._spoke),
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self._value = whole_numbers({name: state["watermarks"][name] for name in self._value})
+        known = state.get("largest", {})  # a state of an older version has none
+        self._largest = whole_numbers({name: known.get(name, BEFORE_ALL) for name in self._value})
         self._heard = {name: None if (time := state["heard"][name]) is None else int(time) for name in self._heard}
         self._spoke = set(state["spoke"])
 

@@ -20,6 +20,8 @@ from dovetail.engine.combine.kernels import append_offsets, gather_bytes, gather
 
 Slots = npt.NDArray[np.int64]
 _LITTLE = 1 << 20  # bytes that need not be counted exactly
+_SPARE_RESIDENT = 0.4  # of what is free for more: fresh pages take no memory, recycled ones do
+_MOST_ROOM = 3  # times what is stored, when bytes grow along with slots: a few rows in many slots would take far more
 
 
 class Column(Protocol):
@@ -30,6 +32,9 @@ class Column(Protocol):
     @property
     def nbytes(self) -> int:
         """Memory held, including what is free for more."""
+
+    def resident(self, used: float) -> int:
+        """About how many bytes of it take memory if this share of its slots was written to."""
 
     def append(self, array: pa.Array, at: int) -> None:
         """Write values at slots ``at`` and on; there is room."""
@@ -125,6 +130,10 @@ class _Validity:
     def __init__(self) -> None:
         self.flags: npt.NDArray[np.uint8] | None = None
 
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.flags is None else self.flags.nbytes
+
     def append(self, array: pa.Array, at: int, capacity: int) -> None:
         if array.null_count and self.flags is None:
             self.flags = np.ones(capacity, np.uint8)
@@ -148,6 +157,15 @@ def moved(array: npt.NDArray[Any], start: int, stop: int, capacity: int) -> npt.
     target = array if len(array) == capacity else np.empty((capacity, *array.shape[1:]), array.dtype)
     target[: stop - start] = array[start:stop]
     return target
+
+
+def resident_part(nbytes: int, used: float) -> int:
+    """About how many bytes of an array take memory if this share of it was written to.
+
+    Which pages are fresh the process cannot tell. Free is at most half of what is used, so with two fifths of it the
+    account is wrong by at most a fifth.
+    """
+    return int(nbytes * (used + (1 - used) * _SPARE_RESIDENT))
 
 
 class Numbers:
@@ -181,7 +199,10 @@ class FixedColumn:
 
     @property
     def nbytes(self) -> int:
-        return self.data.nbytes + (0 if self._validity.flags is None else self._validity.flags.nbytes)
+        return self.data.nbytes + self._validity.nbytes
+
+    def resident(self, used: float) -> int:
+        return resident_part(self.nbytes, used)
 
     def append(self, array: pa.Array, at: int) -> None:
         self.data[at : at + len(array)] = bare_values(array, self._is_boolean, self._dtype, self._width)
@@ -231,18 +252,27 @@ class TextColumn:
         self._offsets = np.zeros(1, np.int64)
         self._bytes = np.empty(0, np.uint8)
         self._origin = 0
+        self._filled = 0  # bytes that hold strings
         self._longest = 0  # of all strings that ever came
         self._validity = _Validity()
 
     @property
     def nbytes(self) -> int:
-        return self._offsets.nbytes + self._bytes.nbytes
+        return self._offsets.nbytes + self._bytes.nbytes + self._validity.nbytes
+
+    def resident(self, used: float) -> int:
+        """Bytes fill up at another pace than slots."""
+        filled = self._filled / max(1, len(self._bytes))
+        return resident_part(self._offsets.nbytes + self._validity.nbytes, used) + resident_part(
+            self._bytes.nbytes, filled
+        )
 
     def append(self, array: pa.Array, at: int) -> None:
         offsets, data = text_buffers(array)
         first, end = int(self._offsets[at]), int(self._offsets[at]) + int(offsets[-1] - offsets[0])
         self._make_room(at, end)
         self._bytes[first - self._origin : end - self._origin] = data[offsets[0] : offsets[-1]]
+        self._filled = end - self._origin
         self._longest = max(self._longest, append_offsets(offsets, first, self._offsets, at))
         self._validity.append(array, at, len(self._offsets) - 1)
 
@@ -256,8 +286,9 @@ class TextColumn:
     def move(self, start: int, stop: int, capacity: int) -> None:
         first, end = int(self._offsets[start]), int(self._offsets[stop])
         live = self._bytes[first - self._origin : end - self._origin]
-        self._bytes = moved(live, 0, len(live), max(len(live) * 3 // 2, 1))
-        self._origin = first
+        room = min(_MOST_ROOM, max(1.125, capacity / max(1, stop - start)))
+        self._bytes = moved(live, 0, len(live), max(int(len(live) * room), 1))
+        self._origin, self._filled = first, len(live)
         self._offsets = moved(self._offsets, start, stop + 1, capacity + 1)
         self._validity.move(start, stop, capacity)
 
@@ -293,6 +324,10 @@ class NestedColumn:
     @property
     def nbytes(self) -> int:
         return sum(chunk.nbytes for chunk in self._chunks)
+
+    def resident(self, used: float) -> int:
+        """Nothing is free for more."""
+        return self.nbytes
 
     def append(self, array: pa.Array, at: int) -> None:
         self._chunks.append(array)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.block import Block
-from dovetail.engine.buffer.columns import Column, FixedColumn, Numbers, column_for, layout, moved
+from dovetail.engine.buffer.columns import Column, FixedColumn, Numbers, column_for, layout, moved, resident_part
 from dovetail.engine.buffer.hashed import CellIndex, HashIndex
 from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.combine.kernels import bounds_of, first_at_least, running_largest
@@ -30,7 +30,6 @@ Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
 _SMALLEST = 1024
 _SPARE = 1 << 18
-_SPARE_RESIDENT = 0.4
 
 Chains = list[tuple[Numbers | FixedColumn, HashIndex]]
 
@@ -93,20 +92,19 @@ class Window:
     def nbytes(self) -> int:
         own = [numbers.data for numbers in (*self._derived.values(), self._own_times) if numbers is not None]
         own += [notes for notes, _ in self._notes.values()]
-        arrays = sum(array.nbytes for array in own) + (0 if self._clock is None else self._clock.nbytes)
+        own += [array for array in (self._clock, self._eligible) if array is not None]
+        arrays = sum(array.nbytes for array in own)
         indexes = sum(index.nbytes for _, index in self._chained) + sum(i.nbytes for i in self.ranked.values())
         return arrays + indexes + sum(column.nbytes for column in self._columns.values())
 
     @property
     def resident(self) -> int:
-        """About how many bytes of it take memory: all that was written to, and part of what is free for more.
-
-        Fresh pages take none until they are used, recycled ones do, and which they are the process cannot tell. Free
-        is at most half of what is used, so with two fifths of it the account is wrong by at most a fifth.
-        """
+        """About how many bytes of it take memory: all that was written to, and part of what is free for more."""
         heads = sum(index.heads.nbytes for _, index in self._chained)
         used = self._touched_slots / max(1, self._capacity)
-        return heads + int((self.nbytes - heads) * (used + (1 - used) * _SPARE_RESIDENT))
+        columns = self._columns.values()
+        others = self.nbytes - heads - sum(column.nbytes for column in columns)
+        return heads + resident_part(others, used) + sum(column.resident(used) for column in columns)
 
     @property
     def _touched_slots(self) -> int:

@@ -2,6 +2,7 @@
 
     stored tuples     columns, derived numbers, clocks, notes, hash chains, sorted runs
     waiting, held     rows of the gate and of the hold, results that sliding aggregates count
+    diverted          late rows that nobody has taken yet
 
 Bytes are about those that the process uses (``Window.resident``). A budget in tuples counts stored tuples and nothing
 else.
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.deliver.hold import Hold
@@ -18,6 +20,7 @@ from dovetail.engine.memory.insides import Insides
 from dovetail.model.budget import Tuples
 
 _INDEX_BYTES = 24  # per tuple of a window that is still empty: chains, clock, derived numbers
+_LATE_BYTES = 9  # per diverted row beside its columns: how late it was, whether that is known
 
 
 class Account:
@@ -42,8 +45,13 @@ class Account:
         return max(1.0, self.stored(name) / max(1, len(self._inside.windows[name])))
 
     def given_later(self) -> int:
-        """Input that waits and output that is held; of a budget in tuples no part."""
-        return 0 if self._tuples else held_bytes(self._inside.gate, self._inside.hold)
+        """Input that waits, output that is held, rows that were diverted; of a budget in tuples no part."""
+        inside = self._inside
+        return 0 if self._tuples else held_bytes(inside.gate, inside.hold, inside.diverted)
+
+    def diverted(self) -> int:
+        """Late rows that nobody has taken; of a budget in tuples no part."""
+        return 0 if self._tuples else self._inside.diverted.nbytes
 
     def held_output(self) -> int:
         """Output that waits for its order; of a budget in tuples no part."""
@@ -60,11 +68,20 @@ class Account:
         window, more = self._inside.windows[name], rows.num_rows
         if self._tuples:
             return int(len(window) + more)
-        return window.resident_with(more, rows.nbytes + _INDEX_BYTES * more)
+        stored = window.resident_with(more, rows.nbytes + _INDEX_BYTES * more)
+        diverted = rows.nbytes + _LATE_BYTES * more if self._inside.diverted.wanted else 0
+        return max(stored, window.resident + diverted)  # all of them may be late
 
 
-def held_bytes(gate: Gate, hold: Hold) -> int:
-    """Bytes of rows on their way in and out."""
+def held_bytes(gate: Gate, hold: Hold, diverted: Diverted) -> int:
+    """Bytes of rows on their way in and out, and of those that stayed outside."""
     waiting = sum(pile.nbytes for pile in gate.piles.values())
     counted = [each for each in hold.sections() if isinstance(each, Pile) and each is not hold.pile]
-    return waiting + hold.nbytes + sum(pile.nbytes for pile in counted)
+    return waiting + hold.nbytes + diverted.nbytes + sum(pile.nbytes for pile in counted)
+
+
+def take_them(diverted: int) -> str:
+    """What a message about too little memory says of diverted rows, if there are any."""
+    return (
+        f" {diverted:,} of it are diverted rows: run.take_late() gives them to you and frees them." if diverted else ""
+    )

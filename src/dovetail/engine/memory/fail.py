@@ -9,7 +9,7 @@ if that grows too large, the run stops in the middle of the batch.
 
 from typing import Any
 
-from dovetail.engine.memory.account import Account
+from dovetail.engine.memory.account import Account, take_them
 from dovetail.engine.memory.insides import Insides, Rows
 from dovetail.engine.memory.keeper import Carefree, Incoming, Reach
 from dovetail.errors import BudgetError
@@ -32,7 +32,7 @@ class Fail(Carefree):
             raise BudgetError(
                 f"a batch of {rows} would bring what is held from {self._account.held():,} to about {after:,}, and the "
                 f"budget is {self._budget}. Nothing has changed: push less at a time, give it more memory or smaller "
-                "windows, or take policy='spill'."
+                f"windows, or take policy='spill'.{take_them(self._account.diverted())}"
             )
 
     def work(self, reach: Reach) -> Rows:
@@ -42,6 +42,7 @@ class Fail(Carefree):
             raise BudgetError(
                 f"{held:,} are held ({self._account.held_output():,} of it output that waits for its order), and the "
                 f"budget is {self._budget}. Go on from a snapshot with more memory, or without an order."
+                f"{take_them(self._account.diverted())}"
             )
         yield from ()
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Door
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.buffer.window import Window
@@ -33,6 +34,7 @@ class Insides:
     rows: Mapping[str, RowWindowed]
     gate: Gate
     hold: Hold
+    diverted: Diverted
     unmatched: Mapping[str, Unmatched]
     semi: Semi | None
     latest: Callable[[], int]

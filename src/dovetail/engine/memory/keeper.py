@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from dovetail.engine.buffer.slices import Section
+from dovetail.engine.combine.partial import Partial
 from dovetail.engine.memory.insides import Rows
 
 Incoming = Mapping[str, pa.Table | pa.RecordBatch]
@@ -26,6 +27,9 @@ class Keeper(Protocol):
     def shown(self, name: str, first: int) -> None:
         """A block of tuples stored ahead, the first of them under this id, is seen from now on."""
 
+    def see(self, results: Partial) -> None:
+        """These results were made."""
+
     def work(self, reach: Reach) -> Rows:
         """A block was joined, or a call is about to end: make room; results that were owed come out."""
 
@@ -44,6 +48,12 @@ class Keeper(Protocol):
     def sections(self) -> Sequence[Section]:
         """Its part of the state."""
 
+    def account(self) -> dict[str, Any]:
+        """What it has counted, as plain values: another part of the state."""
+
+    def resume(self, account: Mapping[str, Any]) -> None:
+        """Go on from such an account; empty if the state has none."""
+
     def metrics(self) -> dict[str, Any]:
         """What it did."""
 
@@ -53,6 +63,9 @@ class Carefree:
 
     def shown(self, name: str, first: int) -> None:
         """Nothing to note."""
+
+    def see(self, results: Partial) -> None:
+        """Nothing to count."""
 
     def held_back(self, reach: Reach) -> Reach:
         """Nothing is owed."""
@@ -69,5 +82,12 @@ class Carefree:
         """Nothing to leave behind."""
 
     def sections(self) -> Sequence[Section]:
-        """No state of its own: what was counted does not outlive the run."""
+        """No rows of its own."""
         return ()
+
+    def account(self) -> dict[str, Any]:
+        """Nothing was counted."""
+        return {}
+
+    def resume(self, account: Mapping[str, Any]) -> None:
+        """Nothing to go on from."""

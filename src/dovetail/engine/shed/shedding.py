@@ -18,10 +18,10 @@ import numpy.typing as npt
 from dovetail.engine.admit.block import Block
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.partial import Ids, Partial
+from dovetail.engine.combine.partial import Partial
 from dovetail.engine.shed.estimate import Estimate
-from dovetail.engine.shed.keep_log import KeepLog
 from dovetail.engine.shed.learned import Learned
+from dovetail.engine.shed.weights import Weights
 from dovetail.model.budget import Budget
 from dovetail.model.query import JoinQuery
 from dovetail.model.shedding import FAR, SLICES, Pick, Shed, slice_edges
@@ -31,7 +31,7 @@ _LEAST_THIN = 0.005
 _FEWEST = 0.01  # of a stream is always let in: without any, nothing could be said of what is missing
 _LEARNED = 1 << 16
 _SMALL_RUN = 256
-_NOTE, _UNIT = "stands for", 1024
+_RECENT = 0.98  # of what was known of arrivals still counts after another block
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -48,6 +48,7 @@ class Sampling:
     owed: Floats
     found: Floats
     counts: Mapping[str, Floats]
+    total_before: float
 
 
 class Shedding:
@@ -61,16 +62,16 @@ class Shedding:
         self.random = np.random.default_rng(0)
         self.decision = Shed()
         self.estimate = Estimate()
+        self.weights = Weights(windows, self.estimate)
         self.learned = Learned()
-        self.logs = {name: KeepLog() for name in windows}
+        self.logs = self.weights.logs
         self.counts: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
         self.control: dict[str, Any] = {}
         self.waiting: Mapping[str, Pile] = {}
         self._edges: dict[tuple[str, str], Times] = {}
         self._block: Sampling | None = None
-        for window in windows.values():
-            window.keep_note(_NOTE, 0)
+        self._recent = 0.0, 0.0  # results that arrivals of late stand for, and how many arrivals those are
 
     @property
     def span_us(self) -> int:
@@ -104,9 +105,13 @@ class Shedding:
             return None
         drawn = self.random.random(len(times))
         keep: Flags = drawn < kept
-        self.dropped[name] += int((~keep).sum())
+        self._drop(name, int((~keep).sum()))
         self.counts["refused"] += int((drawn >= meant).sum())
         return keep
+
+    def _drop(self, name: str, tuples: int) -> None:
+        self.dropped[name] += tuples
+        self.estimate.left_out += tuples
 
     def marked(self, name: str, block: Block) -> Block:
         """Tuples of a row window are not dropped, for they count; some cannot match."""
@@ -115,7 +120,7 @@ class Shedding:
         if kept >= 1.0:
             return block
         keep: Flags = self.random.random(len(block)) < kept
-        self.dropped[name] += int((~keep).sum())
+        self._drop(name, int((~keep).sum()))
         self.counts["refused"] += int((~keep).sum())
         return replace(block, eligible=keep if block.eligible is None else keep & block.eligible)
 
@@ -150,7 +155,8 @@ class Shedding:
         others = [name for name in self._windows if name != arriving]
         middle = int(origins[len(origins) // 2]) if len(origins) else 0
         counts = {name: self._tuples(arriving, name, middle) for name in others} if len(origins) else {}
-        self._block = Sampling(arriving, first, sampled, np.zeros(last - first), np.zeros(last - first), counts)
+        owed, found = np.zeros(last - first), np.zeros(last - first)
+        self._block = Sampling(arriving, first, sampled, owed, found, counts, self.estimate.total)
         self.learned.arrivals[arriving] += len(origins)
         for name, count in counts.items():
             self.learned.slices((arriving, name), count, len(origins), self.thin * sampled.sum())
@@ -176,6 +182,7 @@ class Shedding:
         seen = float((counts * share).sum())
         self.counts["compared"] += round(partials * seen)
         self.counts["skipped"] += round(partials * (whole - seen))
+        self.estimate.left_out += partials * max(0.0, whole - seen)
 
     def see(self, results: Partial) -> None:
         """Results of the block that probes now."""
@@ -183,7 +190,7 @@ class Shedding:
         assert block is not None
         self.estimate.produced += len(results)
         arrivals = results.ids[block.arriving] - block.first
-        weights, whole = self._weights(results), self.decision.picks is None
+        weights, whole = self.weights.of(results), self.decision.picks is None
         sampled = block.sampled[arrivals]
         self.estimate.missed += float((weights[~sampled] - 1).sum())
         if not sampled.any():
@@ -203,29 +210,15 @@ class Shedding:
         self.learned.sampled(block.arriving, float(block.found.sum()), float((block.found**2).sum()))
         if self.decision.picks is not None:
             self.estimate.sampling_variance += float((block.owed**2).sum())
+        results, arrivals = self._recent
+        made = self.estimate.total - block.total_before
+        self._recent = _RECENT * results + made, _RECENT * arrivals + len(block.sampled)
 
-    def _weights(self, results: Partial) -> Floats:
-        """How many results each stands for because tuples were dropped."""
-        weights = np.ones(len(results))
-        partly = {name: log for name, log in self.logs.items() if not log.whole}
-        rates = {}
-        for name, log in partly.items():
-            window = self._windows[name]
-            rates[name] = log.rates(window.times[results.ids[name] - window.base])
-            weights /= rates[name]
-        for name in partly:
-            self._note(name, results.ids[name], weights, rates[name])
-        return weights
-
-    def _note(self, name: str, ids: Ids, weights: Floats, rates: Floats) -> None:
-        """Add to what each tuple's results stand for, and to the variance that dropping tuples like it makes."""
-        window = self._windows[name]
-        tuples, first, places = np.unique(ids, return_index=True, return_inverse=True)
-        note, slots = window.note(_NOTE), tuples - window.base
-        before = note[slots] / _UNIT
-        after = before + np.bincount(places, weights, len(tuples))
-        note[slots] = np.round(after * _UNIT)
-        self.estimate.dropping_variance += float(((1 - rates[first]) * (after**2 - before**2)).sum())
+    @property
+    def per_arrival(self) -> float:
+        """How many results an arrival has of late, made or missed."""
+        results, arrivals = self._recent
+        return results / arrivals if arrivals else 0.0
 
     def _inside(self, arriving: str, results: Partial) -> Flags:
         """Which results an ordinary arrival would have found."""
@@ -288,7 +281,7 @@ class Shedding:
     def _thin(self, name: str, pile: Pile, kept: float) -> None:
         log, since = self.logs[name], pile.earliest(FAR)
         if kept < 1.0:
-            self.dropped[name] += pile.thin(lambda times: self.random.random(len(times)) * log.rates(times) < kept)
+            self._drop(name, pile.thin(lambda times: self.random.random(len(times)) * log.rates(times) < kept))
             log.lower(since, kept)
 
     def to_json(self) -> dict[str, Any]:
@@ -300,16 +293,18 @@ class Shedding:
             "counts": dict(self.counts),
             "dropped": dict(self.dropped),
             "control": self.control,
+            "recent": self._recent,
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Back from plain values."""
-        self.estimate = Estimate(**values["estimate"])
+        self.estimate.restore(values["estimate"])
         for name, log in values["logs"].items():
             self.logs[name].restore(log)
         self.follow(Shed.from_json(values["decision"]))
         self.counts, self.dropped = Counter(values["counts"]), Counter(values["dropped"])
         self.control = dict(values["control"])
+        self._recent = tuple(values.get("recent", self._recent))
 
 
 def shedding_of(query: JoinQuery, windows: Mapping[str, Window]) -> Shedding | None:

@@ -20,9 +20,9 @@ from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.row_windows import RowCheck
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.way_out import WayOut
-from dovetail.engine.memory.account import Account
+from dovetail.engine.memory.account import Account, take_them
 from dovetail.engine.memory.insides import Insides, Rows
-from dovetail.engine.memory.keeper import Incoming, Reach, others
+from dovetail.engine.memory.keeper import Carefree, Incoming, Reach, others
 from dovetail.engine.spill.choose import Choice, choice_of
 from dovetail.engine.spill.flush import Flush
 from dovetail.engine.spill.leave import leave
@@ -38,7 +38,7 @@ from dovetail.model.budget import Budget
 _HELD_SHARE = 0.25
 
 
-class Spill:
+class Spill(Carefree):
     """Keeps an engine inside its memory by flushing parts, and joins them later."""
 
     def __init__(self, inside: Insides, budget: Budget, store: PartStore) -> None:
@@ -70,6 +70,7 @@ class Spill:
             raise BudgetError(
                 f"{self._account.held():,} are held and cannot be flushed, and the budget is {self._budget}. Row "
                 "windows, waiting input and held output stay in memory: give it more, or smaller windows."
+                f"{take_them(self._account.diverted())}"
             )
 
     def shown(self, name: str, first: int) -> None:

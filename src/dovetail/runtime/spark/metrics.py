@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from dovetail.model.duration import duration_at_least
 from dovetail.observe.budget_report import merged_budgets
 from dovetail.observe.statistics_report import merged
 
@@ -39,6 +40,7 @@ def batch_metrics(progress: Any) -> dict[str, Any] | None:
         "duration_ms": dict(progress.durationMs),
         **{name: sum(report[name] for report in reports) for name in _SUMMED},
         "streams": _streams(reports, _packing(progress)),
+        "lateness": _lateness(reports),
         "statistics": merged([r["engine"]["statistics"] for r in reports if "statistics" in r["engine"]]),
         **({"budget": merged_budgets(budgets)} if budgets else {}),
         "buckets": sorted(reports, key=lambda report: int(report["bucket"])),
@@ -57,6 +59,15 @@ def _packing(progress: Any) -> dict[str, int]:
     rows = [row.asDict() for name, row in progress.observedMetrics.items() if name.startswith(PACKING)]
     pairs = [(row["pack_us"], row["stream"]) if "stream" in row else row["values"] for row in rows]
     return {stream: spent for spent, stream in pairs if stream is not None}
+
+
+def _lateness(reports: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Of each stream with rows that came later than its delay allows: the delay that would have kept all of them."""
+    needed: dict[str, int] = {}
+    for report in reports:
+        for name, stream in report["engine"]["streams"].items():
+            needed[name] = max(needed.get(name, 0), stream.get("lateness_us", 0))
+    return {name: {"lateness_us": us, "delay": duration_at_least(us)} for name, us in needed.items() if us}
 
 
 def _streams(reports: Iterable[dict[str, Any]], packing: dict[str, int]) -> dict[str, dict[str, int]]:

@@ -1,0 +1,78 @@
+"""The diverted rows of operators side by side, until somebody takes them.
+
+Operators that share a stream each divert its late rows; they are told once, by the first that has the stream. An
+operator that ends leaves its rows here.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dovetail.engine.buffer.slices import SliceKey
+from dovetail.engine.deliver.route import EPOCH
+from dovetail.engine.shared import SharedEngine
+
+_SECTION = "diverted"
+
+
+class SideOutput:
+    """What ``late`` and ``take_late`` of a shared run give."""
+
+    def __init__(self) -> None:
+        self._engines: Mapping[str, SharedEngine] = {}
+        self._gathered = pa.table({})
+
+    def follow(self, engines: Mapping[str, SharedEngine]) -> None:
+        """From now on it is the side output of these."""
+        self._engines = engines
+
+    @property
+    def nbytes(self) -> int:
+        """What the rows of operators that ended take; the others count their own."""
+        return int(self._gathered.nbytes)
+
+    def table(self) -> pa.Table:
+        """The rows that nobody has taken yet."""
+        known = [table for table in (self._gathered, *self._told()) if table.num_columns]
+        return pa.concat_tables(known, promote_options="default") if known else pa.table({})
+
+    def take(self) -> pa.Table:
+        """The same; they are forgotten here."""
+        rows, self._gathered = self.table(), pa.table({})
+        for engine in self._engines.values():
+            engine.diverted.take()
+        return rows
+
+    def gather(self) -> None:
+        """Keep all rows here: some operator is about to end."""
+        self._gathered = self.take()
+
+    def _told(self) -> Iterator[pa.Table]:
+        told: set[str] = set()
+        for engine in self._engines.values():
+            rows = _without_epochs(engine.diverted.table())
+            yield rows.filter(pc.invert(pc.is_in(rows["stream"], pa.array(sorted(told), pa.string()))))
+            if engine.diverted.wanted:
+                told |= set(engine.plan.query.names)
+
+    def state(self) -> dict[SliceKey, pa.RecordBatch]:
+        """What operators that ended left here; the others' rows are part of their own state."""
+        batches = self._gathered.combine_chunks().to_batches()
+        return {(_SECTION, number): rows for number, rows in enumerate(batches)}
+
+    def restore(self, slices: Mapping[SliceKey, pa.RecordBatch]) -> None:
+        """Back from a state."""
+        numbers = sorted(number for section, number in slices if section == _SECTION)
+        self._gathered = pa.Table.from_batches(slices[_SECTION, each] for each in numbers) if numbers else pa.table({})
+
+
+def _without_epochs(rows: pa.Table) -> pa.Table:
+    for at, field in enumerate(rows.schema):
+        if pa.types.is_struct(field.type):
+            kept = [part for part in field.type if part.name != EPOCH]
+            column = rows.column(at).combine_chunks()
+            parts = [column.field(part.name) for part in kept]
+            bare = pa.StructArray.from_arrays(parts, fields=kept, mask=column.is_null())
+            rows = rows.set_column(at, pa.field(field.name, bare.type), bare)
+    return rows
