@@ -27,6 +27,11 @@ BANDS = (
     "{a}.x >= {b}.x",
     "{a}.i <= {b}.i AND {b}.i < {a}.i + 2",
 )
+COMPOSITE = (
+    "{a}.i = {b}.i AND ABS({a}.x - {b}.x) <= 1",
+    "{a}.s = {b}.s AND {a}.i BETWEEN {b}.i - 1 AND {b}.i",
+    "{a}.s = {b}.s AND {a}.i = {b}.i AND {a}.x < {b}.x",
+)
 SIMILARITIES = (
     "INNER_PRODUCT({a}.v, {b}.v) >= 1",
     "INNER_PRODUCT({a}.v, {b}.v) > 1",
@@ -92,7 +97,7 @@ def edges(draw: Draw, count: int) -> list[Edge]:
 
 def conditions(draw: Draw, names: list[str]) -> list[str]:
     """One predicate per edge of the graph, mostly of kinds that match seldom, and now and then something more."""
-    kinds = st.sampled_from([EQUALITIES, EQUALITIES, EQUALITIES, DERIVED, BANDS, SIMILARITIES, RESIDUALS])
+    kinds = st.sampled_from([EQUALITIES, EQUALITIES, EQUALITIES, DERIVED, BANDS, COMPOSITE, SIMILARITIES, RESIDUALS])
     made = []
     for one, other in edges(draw, len(names)):
         text = draw(st.sampled_from(draw(kinds)))

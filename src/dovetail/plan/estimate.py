@@ -17,6 +17,7 @@ from dovetail.model.predicate import Band, Equality, Predicate, Similarity, pred
 from dovetail.model.statistics import Statistics
 from dovetail.plan.in_time import Met, met
 from dovetail.plan.join_graph import applicable
+from dovetail.plan.physical import Key, KeyAccess, Level, key_text
 
 ASSUMED_KEYS = 1000.0
 _ASSUMED: Mapping[type, float] = {Band: 0.01, Similarity: 0.01}
@@ -46,6 +47,19 @@ def _of(known: Statistics, predicate: Predicate, name: str) -> float:
     if isinstance(predicate, Equality):
         return 1 / max(key_count(known, predicate.left), key_count(known, predicate.right), 1.0)
     return _ASSUMED.get(type(predicate), _ASSUMED_OTHERWISE)
+
+
+def key_selectivity(known: Statistics, level: Level, access: KeyAccess) -> float:
+    """The share of a window's tuples with the key that is looked for, whatever else must hold."""
+    measured = known.alike.get(level.tie)
+    if measured is not None:
+        return measured
+    return 1 / max(_values_of(known, access.own.expressions), _values_of(known, access.bound), 1.0)
+
+
+def _values_of(known: Statistics, key: tuple[Expression, ...]) -> float:
+    counted = known.keys.get(key_text(Key(key)))
+    return prod(key_count(known, part) for part in key) if counted is None else counted
 
 
 def key_count(known: Statistics, key: Expression) -> float:

@@ -56,6 +56,17 @@ Attribute = Key | Number | Vector | Group
 
 
 @dataclass(frozen=True)
+class Pair:
+    """A key and a number, to be sorted by: the numbers of one key stand side by side, in order."""
+
+    key: Key
+    number: Number
+
+
+Ranking = Key | Number | Pair
+
+
+@dataclass(frozen=True)
 class Cells:
     """A number in cells of some width, to be hashed by: how bands with two ends find their tuples."""
 
@@ -85,6 +96,20 @@ class BandAccess:
 
 
 @dataclass(frozen=True)
+class PairAccess:
+    """Find them by equality and a range of values in one search, where both narrow them down."""
+
+    key: KeyAccess
+    band: BandAccess
+
+    indexed = True
+
+    @property
+    def own(self) -> Pair:
+        return Pair(self.key.own, self.band.own)
+
+
+@dataclass(frozen=True)
 class SimilarityAccess:
     """Find them by matrix products of a bound stream's vectors with the next stream's."""
 
@@ -99,7 +124,12 @@ class TimeAccess:
     """Nothing but time narrows them down: every tuple in range is a candidate."""
 
 
-Access = KeyAccess | BandAccess | SimilarityAccess | TimeAccess
+Access = KeyAccess | BandAccess | PairAccess | SimilarityAccess | TimeAccess
+
+
+def key_access(access: Access) -> KeyAccess | None:
+    """The part of an access that is an equality; None if it has none."""
+    return access.key if isinstance(access, PairAccess) else access if isinstance(access, KeyAccess) else None
 
 
 @dataclass(frozen=True)
@@ -132,7 +162,7 @@ class Storage:
     columns: tuple[str, ...]
     attributes: tuple[Attribute, ...]
     hashed: tuple[Key | Group, ...]
-    sorted: tuple[Key | Number, ...]
+    sorted: tuple[Ranking, ...]
     celled: tuple[Cells, ...] = ()
     keeps_all: bool = False
     lazy: bool = False

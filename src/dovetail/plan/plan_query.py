@@ -23,11 +23,14 @@ from dovetail.plan.physical import (
     KeyAccess,
     Level,
     Number,
+    PairAccess,
     Plan,
+    Ranking,
     SimilarityAccess,
     Storage,
     TimeAccess,
     Vector,
+    key_access,
 )
 
 
@@ -72,6 +75,9 @@ def _access(
     equalities = [predicate for predicate in usable if isinstance(predicate, Equality)]
     bands = [predicate for predicate in usable if isinstance(predicate, Band)]
     bands.sort(key=lambda band: (band.low is None) + (band.high is None))
+    if algorithm == "sorted" and equalities and bands:
+        key = _key_access(name, equalities, True, arriving)
+        return PairAccess(key, _band_access(name, bands[0], algorithm)), [*equalities, bands[0]]
     if algorithm == "sorted" and bands:
         return _band_access(name, bands[0], algorithm), bands[:1]
     if equalities:
@@ -124,9 +130,9 @@ def _storage(
     hashed: dict[Key | Group, None] = dict.fromkeys(
         access.own for access in accesses if isinstance(access, KeyAccess) and access.indexed and algorithm == "hash"
     )
-    ranked: dict[Key | Number, None] = {}
+    ranked: dict[Ranking, None] = {}
     for access in accesses:
-        if algorithm == "sorted" and isinstance(access, KeyAccess | BandAccess) and access.indexed:
+        if algorithm == "sorted" and isinstance(access, KeyAccess | BandAccess | PairAccess) and access.indexed:
             ranked[access.own] = None
     celled = dict.fromkeys(a.cells for a in accesses if isinstance(a, BandAccess) and a.cells is not None)
     group = row_group(query, name)
@@ -163,8 +169,21 @@ def _attributes(name: str, probes: Mapping[str, Sequence[Level]]) -> Iterable[At
 
 
 def _read_by(level: Level) -> Iterable[Attribute]:
-    access = level.access
-    if isinstance(access, KeyAccess):
+    yield from _read_to_find(level.access)
+    for check in level.checks:
+        if isinstance(check, Equality):
+            yield from (Key((check.left,)), Key((check.right,)))
+        elif isinstance(check, Band):
+            yield from (Number(check.left), Number(check.right))
+        elif isinstance(check, Similarity):
+            yield from (Vector(check.left), Vector(check.right))
+
+
+def _read_to_find(access: Access) -> Iterable[Attribute]:
+    if isinstance(access, PairAccess):
+        yield from _read_to_find(access.key)
+        yield from _read_to_find(access.band)
+    elif isinstance(access, KeyAccess):
         yield access.own
         # the probing side of a single key is stored as a number of its own stream; a key over several
         # bound streams is combined from the codes of its parts
@@ -176,13 +195,6 @@ def _read_by(level: Level) -> Iterable[Attribute]:
     elif not isinstance(access, TimeAccess):
         yield access.own
         yield access.bound
-    for check in level.checks:
-        if isinstance(check, Equality):
-            yield from (Key((check.left,)), Key((check.right,)))
-        elif isinstance(check, Band):
-            yield from (Number(check.left), Number(check.right))
-        elif isinstance(check, Similarity):
-            yield from (Vector(check.left), Vector(check.right))
 
 
 def _one_stream(expressions: Sequence[Expression]) -> bool:
@@ -214,8 +226,8 @@ def _to_verify(query: JoinQuery, probes: Mapping[str, Sequence[Level]]) -> Itera
         expression
         for levels in probes.values()
         for level in levels
-        if isinstance(level.access, KeyAccess) and len(level.access.bound) > 1
-        for expression in (*level.access.own.expressions, *level.access.bound)
+        if (access := key_access(level.access)) is not None and len(access.bound) > 1
+        for expression in (*access.own.expressions, *access.bound)
     }
     for predicate in query.predicates:
         if isinstance(predicate, Equality) and (

@@ -8,7 +8,7 @@ import pytest
 import dovetail as dv
 from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.join_graph import applicable, close_equalities, connected_components
-from dovetail.plan.physical import BandAccess, KeyAccess, Plan, TimeAccess
+from dovetail.plan.physical import BandAccess, KeyAccess, PairAccess, Plan, TimeAccess
 from dovetail.plan.plan_query import plan_query, row_group
 
 SCHEMA = pa.schema(
@@ -47,7 +47,15 @@ def test_an_arrival_probes_equal_keys_before_bands_before_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("on", "algorithm"), [("A.k = B.k", "hash"), ("A.x < B.x", "sorted"), ("A.s <> B.s", "scan"), ("TRUE", "scan")]
+    ("on", "algorithm"),
+    [
+        ("A.k = B.k", "hash"),
+        ("A.x < B.x", "sorted"),
+        ("A.s <> B.s", "scan"),
+        ("TRUE", "scan"),
+        ("A.k = B.k AND A.x < B.x", "hash"),
+        ("A.k = B.k AND ABS(A.x - B.x) <= 1", "sorted"),
+    ],
 )
 def test_the_algorithm_follows_the_predicates(on: str, algorithm: str) -> None:
     made = plan("AB", on)
@@ -61,6 +69,17 @@ def test_accesses() -> None:
     assert not to_b.access.indexed
     assert isinstance(to_c.access, BandAccess)
     assert isinstance(plan("AB", "TRUE").probes["A"][0].access, TimeAccess)
+
+
+def test_an_equality_and_a_band_are_one_search() -> None:
+    made = plan("ABC", "A.k = B.k AND ABS(A.x - B.x) <= 1 AND A.s = C.s AND A.x < B.x + C.x")
+    level = made.probes["A"][0]
+    assert isinstance(level.access, PairAccess)
+    assert (level.stream, level.checks) == ("B", ())
+    assert made.storage["B"].sorted == (level.access.own,)
+    made = plan("AB", "A.s = B.s AND A.k = B.k AND ABS(A.x - B.x) <= 1 AND A.s <> B.s")
+    assert texts(made.probes["A"][0].checks) == {"ne(A.s, B.s)"}
+    assert texts(made.verify) == {"A.s = B.s", "A.k = B.k"}
 
 
 def test_probe_orders_may_be_given() -> None:

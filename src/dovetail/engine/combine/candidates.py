@@ -7,6 +7,7 @@ must be consumed before the next is asked for.
 
     equality     hash chains    sorted runs    a dense loop
     band         hashed cells   sorted runs    a dense loop
+    both                        sorted runs
     similarity                                 matrix products
     only time                                  a dense loop
 """
@@ -17,6 +18,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from dovetail.engine.buffer.paired import PairIndex
+from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine import kernels
 from dovetail.engine.combine.bands import band_arguments, value_ranges
@@ -24,7 +27,7 @@ from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.similarity import similar_pairs
 from dovetail.model.expression import streams_of
 from dovetail.model.predicate import Band
-from dovetail.plan.physical import Access, BandAccess, Cells, Key, KeyAccess, Number, SimilarityAccess
+from dovetail.plan.physical import Access, BandAccess, Cells, Key, KeyAccess, Number, PairAccess, SimilarityAccess
 
 PIECE = 1 << 17
 
@@ -48,6 +51,8 @@ def bind(access: Access, windows: Windows, window: Window, width: int) -> Step:
         return _key_step(access, windows, window, width)
     if isinstance(access, BandAccess):
         return _band_step(access, windows, window, width)
+    if isinstance(access, PairAccess):
+        return _Paired(access, windows, window, width)
     if isinstance(access, SimilarityAccess):
         return _Similar(access, windows[access.bound_stream], window, width)
     return _Scanned(window, width)
@@ -107,9 +112,13 @@ def _owner(expression: Any) -> str:
     return name
 
 
-def _key_step(access: KeyAccess, windows: Windows, window: Window, width: int) -> Step:
+def _bound_codes(access: KeyAccess, windows: Windows) -> _Bound | _BoundTogether:
     owners = {_owner(expression) for expression in access.bound}
-    bound = _Bound(windows, owners.pop(), Key(access.bound)) if len(owners) == 1 else _BoundTogether(windows, access)
+    return _Bound(windows, owners.pop(), Key(access.bound)) if len(owners) == 1 else _BoundTogether(windows, access)
+
+
+def _key_step(access: KeyAccess, windows: Windows, window: Window, width: int) -> Step:
+    bound = _bound_codes(access, windows)
     if access.own in window.hashed:
         return _Hashed(bound, access.own, window, width)
     if access.own in window.ranked:
@@ -217,10 +226,7 @@ class _Ranked(_Scratch):
         values, lows, index, window = self._bound.values(partial), partial.newest - self.width, self._index, self.window
         low, high, flags = band_arguments(self._band, self._is_left, index.ranked.dtype)
         firsts, lasts = value_ranges(values, low, high, flags)
-        runs = index.runs
-        if index.largest is not None and len(partial):
-            oldest, newest = int(lows.min()), int(partial.expiry.max())
-            runs = index.between(window.clock, window.base, window.tail, window.slack, oldest, newest)
+        runs = _runs_in_time(index, window, lows, partial)
         p, run, at = 0, 0, -1
         while p < len(partial):
             n, p, run, at = kernels.sorted_probe(
@@ -228,6 +234,41 @@ class _Ranked(_Scratch):
                 window.times, window.base, window.tail, p, run, at, self.parents, self.found,
             )  # fmt: skip
             yield self.piece(n)
+
+
+class _Paired(_Scratch):
+    def __init__(self, access: PairAccess, windows: Windows, window: Window, width: int) -> None:
+        super().__init__(window, width)
+        index, band = window.ranked[access.own], access.band
+        assert isinstance(index, PairIndex)
+        self._index, self._band, self._is_left = index, band.band, band.band.left == band.own.expression
+        self._codes, self._values = _bound_codes(access.key, windows), _Bound(windows, band.bound_stream, band.bound)
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        values, lows, index, window = (
+            self._values.values(partial),
+            partial.newest - self.width,
+            self._index,
+            self.window,
+        )
+        low, high, flags = band_arguments(self._band, self._is_left, index.ranked.dtype)
+        firsts, lasts = value_ranges(values, low, high, flags)
+        codes, runs = self._codes.values(partial), _runs_in_time(index, window, lows, partial)
+        p, run, at = 0, 0, -1
+        while p < len(partial):
+            n, p, run, at = kernels.pair_probe(
+                codes, values, firsts, lasts, lows, partial.expiry, low, high, flags, index.codes, index.ranked,
+                index.ids, runs, window.times, window.base, window.tail, p, run, at, self.parents, self.found,
+            )  # fmt: skip
+            yield self.piece(n)
+
+
+def _runs_in_time(index: SortedIndex, window: Window, lows: Ids, partial: Partial) -> Ids:
+    """The runs that can hold what some partial result may meet."""
+    if index.largest is None or not len(partial):
+        return index.runs
+    oldest, newest = int(lows.min()), int(partial.expiry.max())
+    return index.between(window.clock, window.base, window.tail, window.slack, oldest, newest)
 
 
 class _Scanned(_Scratch):
