@@ -32,7 +32,7 @@ from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
 from dovetail.observe.recent import Recent
 from dovetail.plan.in_time import met
-from dovetail.plan.physical import Key, Level, PairAccess, key_access, key_text
+from dovetail.plan.physical import Key, Level, Option, PairAccess, key_access, key_text
 
 INTERVAL_US = 1_000_000
 _FAR_BEHIND = 3
@@ -54,7 +54,7 @@ class Seen:
         self.leads = dict.fromkeys((("lead", name, other) for other in others), 0)
         self.names = [(counter, name) for counter in _COUNTERS]
         self.latest = BEFORE_ALL
-        self.sketches: dict[Key, KeySketch] = {}
+        self.sketches: dict[Key | Option, KeySketch] = {}
         self.tuples = self.blocks = self.looks = self.looked = 0
         self.busy = self.insert = self.expiry = 0.0
 
@@ -197,7 +197,7 @@ class Observed:
 
     def _keys(self) -> Iterator[tuple[str, float]]:
         for name, window in self._windows.items():
-            for key in (each for each in window.storage.attributes if isinstance(each, Key)):
+            for key in (each for each in window.storage.attributes if isinstance(each, Key | Option)):
                 sketch = self._seen[name].sketches.setdefault(key, KeySketch())
                 sketch.follow(window.attribute(key), window.base, window.tail, window.end)
                 yield key_text(key), sketch.estimate(window.tail)

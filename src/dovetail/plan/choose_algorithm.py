@@ -1,6 +1,6 @@
 """How a stream's window is stored, by rule while nothing is known about the streams:
 
-    hash      equalities; bands with two ends, by cells as wide as the band
+    hash      equalities, also several of which one must hold; bands with two ends, by cells as wide as the band
     sorted    comparisons that are open on one side; an equality with a band of two ends, where one search finds what
               meets both, however few the keys are
     scan      everything else
@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from dovetail.errors import PlanError
-from dovetail.model.predicate import Band, Equality, Predicate, predicate_streams
+from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, predicate_streams
 from dovetail.model.query import Algorithm, JoinQuery
 
 _NARROWEST = 1e-300
@@ -50,6 +50,8 @@ def possible_algorithms(name: str, predicates: Sequence[Predicate]) -> tuple[Alg
         return "sorted", "hash", "scan"
     if equal or closed:
         return "hash", "scan", "sorted"
+    if any(isinstance(predicate, Alternatives) for predicate in own):
+        return ("hash", "scan", "sorted") if bands else ("hash", "scan")
     return ("sorted", "scan") if bands else ("scan",)
 
 

@@ -25,7 +25,16 @@ from dovetail.model.query import Algorithm
 from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.plan.estimate import Step, key_selectivity, steps_along
 from dovetail.plan.join_graph import close_equalities
-from dovetail.plan.physical import BandAccess, KeyAccess, Level, PairAccess, Plan, SimilarityAccess, TimeAccess
+from dovetail.plan.physical import (
+    AnyAccess,
+    BandAccess,
+    KeyAccess,
+    Level,
+    PairAccess,
+    Plan,
+    SimilarityAccess,
+    TimeAccess,
+)
 
 NEAR_TUPLES, REMOTE_TUPLES = 1 << 11, 1 << 17
 LINE = 8  # neighbours in memory that come along with a tuple
@@ -177,6 +186,11 @@ def probed(
         yield "scan_look", looks
         yield "scan_again", looks * in_time * (1 - exp(-STRETCH * share))
         yield "scan_found", found * (1 - share)
+    elif isinstance(access, AnyAccess):
+        options = looks * len(access.options)
+        yield "hash_probe", options
+        yield "hash_step", found + options * (share * step.met.ahead + _strangers(tuples))
+        yield from _away("hash_probe", options, tuples)
     elif isinstance(access, BandAccess) and access.cells is not None:
         yield "cell_probe", looks
         yield from _away("cell_probe", looks, tuples)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import prod
 
 from dovetail.model.expression import Expression, streams_of
-from dovetail.model.predicate import Band, Equality, Predicate, Similarity, predicate_streams
+from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, Similarity, predicate_streams
 from dovetail.model.statistics import Statistics
 from dovetail.plan.in_time import Met, met
 from dovetail.plan.join_graph import applicable
@@ -46,7 +46,13 @@ def _of(known: Statistics, predicate: Predicate, name: str) -> float:
                 return known.selectivities[tie]
     if isinstance(predicate, Equality):
         return 1 / max(key_count(known, predicate.left), key_count(known, predicate.right), 1.0)
+    if isinstance(predicate, Alternatives):
+        return min(1.0, sum(_of_branch(known, branch) for branch in predicate.branches))
     return _ASSUMED.get(type(predicate), _ASSUMED_OTHERWISE)
+
+
+def _of_branch(known: Statistics, branch: Sequence[Equality]) -> float:
+    return prod(1 / max(key_count(known, each.left), key_count(known, each.right), 1.0) for each in branch)
 
 
 def key_selectivity(known: Statistics, level: Level, access: KeyAccess) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dovetail.model.expression import Expression
-from dovetail.model.predicate import Band, Equality, Predicate, Similarity
+from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, Similarity
 from dovetail.model.query import Algorithm, JoinQuery
 from dovetail.model.statistics import Tie
 
@@ -26,7 +26,7 @@ class Key:
     expressions: tuple[Expression, ...]
 
 
-def key_text(key: Key) -> str:
+def key_text(key: "Key | Option") -> str:
     """A key's name in statistics: that of its expression, or of all of them."""
     return " & ".join(map(str, key.expressions))
 
@@ -52,7 +52,14 @@ class Group:
     expressions: tuple[Expression, ...]
 
 
-Attribute = Key | Number | Vector | Group
+@dataclass(frozen=True)
+class Option:
+    """Equality operands of one of several alternatives as one code; where one is NULL or NaN, a code like no other."""
+
+    expressions: tuple[Expression, ...]
+
+
+Attribute = Key | Number | Vector | Group | Option
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,15 @@ class PairAccess:
 
 
 @dataclass(frozen=True)
+class AnyAccess:
+    """Find them by any of several equalities; ``options`` are pairs of the next stream's code and the bound one's."""
+
+    options: tuple[tuple[Option, Option], ...]
+    bound_stream: str
+    alternatives: Alternatives
+
+
+@dataclass(frozen=True)
 class SimilarityAccess:
     """Find them by matrix products of a bound stream's vectors with the next stream's."""
 
@@ -124,7 +140,7 @@ class TimeAccess:
     """Nothing but time narrows them down: every tuple in range is a candidate."""
 
 
-Access = KeyAccess | BandAccess | PairAccess | SimilarityAccess | TimeAccess
+Access = KeyAccess | BandAccess | PairAccess | AnyAccess | SimilarityAccess | TimeAccess
 
 
 def key_access(access: Access) -> KeyAccess | None:
@@ -161,7 +177,7 @@ class Storage:
     algorithm: Algorithm
     columns: tuple[str, ...]
     attributes: tuple[Attribute, ...]
-    hashed: tuple[Key | Group, ...]
+    hashed: tuple[Key | Group | Option, ...]
     sorted: tuple[Ranking, ...]
     celled: tuple[Cells, ...] = ()
     keeps_all: bool = False

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from dovetail.errors import PlanError
 from dovetail.model.expression import Expression, columns_of, streams_of
-from dovetail.model.predicate import Band, Equality, Predicate, Similarity, operands, predicate_streams
+from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, Similarity, operands, predicate_streams
 from dovetail.model.query import Algorithm, JoinQuery
 from dovetail.model.window import RowWindow
 from dovetail.plan.choose_algorithm import cell_width, choose_algorithm
@@ -15,6 +15,7 @@ from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.join_graph import applicable, close_equalities
 from dovetail.plan.physical import (
     Access,
+    AnyAccess,
     Attribute,
     BandAccess,
     Cells,
@@ -23,6 +24,7 @@ from dovetail.plan.physical import (
     KeyAccess,
     Level,
     Number,
+    Option,
     PairAccess,
     Plan,
     Ranking,
@@ -82,6 +84,11 @@ def _access(
         return _band_access(name, bands[0], algorithm), bands[:1]
     if equalities:
         return _key_access(name, equalities, algorithm in ("hash", "sorted"), arriving), equalities
+    if bands and (algorithm != "hash" or cell_width(bands[0]) is not None):
+        return _band_access(name, bands[0], algorithm), bands[:1]
+    for predicate in usable:
+        if isinstance(predicate, Alternatives) and algorithm == "hash":
+            return _any_access(name, predicate), []
     if bands:
         return _band_access(name, bands[0], algorithm), bands[:1]
     for predicate in usable:
@@ -113,6 +120,16 @@ def _band_access(name: str, band: Band, algorithm: Algorithm) -> BandAccess:
     )
 
 
+def _any_access(name: str, alternatives: Alternatives) -> AnyAccess:
+    """The disjunction itself is still checked: its branches may ask for more than equal keys."""
+    options, others = [], set()
+    for branch in alternatives.branches:
+        own, bound = zip(*(_sides(name, each.left, each.right) for each in branch), strict=True)
+        options.append((Option(own), Option(bound)))
+        others.add(_stream(bound[0]))
+    return AnyAccess(tuple(options), others.pop(), alternatives)
+
+
 def _sides(name: str, left: Expression, right: Expression) -> tuple[Expression, Expression]:
     return (left, right) if streams_of(left) == {name} else (right, left)
 
@@ -127,9 +144,10 @@ def _storage(
 ) -> Storage:
     attributes = dict.fromkeys(_attributes(name, probes))
     accesses = [level.access for levels in probes.values() for level in levels if level.stream == name]
-    hashed: dict[Key | Group, None] = dict.fromkeys(
+    hashed: dict[Key | Group | Option, None] = dict.fromkeys(
         access.own for access in accesses if isinstance(access, KeyAccess) and access.indexed and algorithm == "hash"
     )
+    hashed |= dict.fromkeys(own for access in accesses if isinstance(access, AnyAccess) for own, _ in access.options)
     ranked: dict[Ranking, None] = {}
     for access in accesses:
         if algorithm == "sorted" and isinstance(access, KeyAccess | BandAccess | PairAccess) and access.indexed:
@@ -183,6 +201,8 @@ def _read_to_find(access: Access) -> Iterable[Attribute]:
     if isinstance(access, PairAccess):
         yield from _read_to_find(access.key)
         yield from _read_to_find(access.band)
+    elif isinstance(access, AnyAccess):
+        yield from (option for pair in access.options for option in pair)
     elif isinstance(access, KeyAccess):
         yield access.own
         # the probing side of a single key is stored as a number of its own stream; a key over several
@@ -202,7 +222,7 @@ def _one_stream(expressions: Sequence[Expression]) -> bool:
 
 
 def _owner(attribute: Attribute) -> str:
-    return _stream(attribute.expressions[0] if isinstance(attribute, Key | Group) else attribute.expression)
+    return _stream(attribute.expressions[0] if isinstance(attribute, Key | Group | Option) else attribute.expression)
 
 
 def _columns(query: JoinQuery, name: str) -> tuple[str, ...]:

@@ -19,7 +19,17 @@ from dovetail.plan.estimate import output_rate, steps_along
 from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.keep_groups import where_aggregated
 from dovetail.plan.partition_grid import partition_grid
-from dovetail.plan.physical import Access, BandAccess, Key, KeyAccess, PairAccess, Plan, SimilarityAccess, key_text
+from dovetail.plan.physical import (
+    Access,
+    AnyAccess,
+    BandAccess,
+    Key,
+    KeyAccess,
+    PairAccess,
+    Plan,
+    SimilarityAccess,
+    key_text,
+)
 
 ASSUMED_PARTITIONS = 4
 _TEXT_BYTES = 24
@@ -130,6 +140,8 @@ def access_text(access: Access) -> str:
     """How the tuples of a step are found."""
     if isinstance(access, KeyAccess):
         return f"by {'index' if access.indexed else 'scan'} on {_equalities(access)}"
+    if isinstance(access, AnyAccess):
+        return "by index on " + " OR ".join(" AND ".join(map(str, b)) for b in access.alternatives.branches)
     if isinstance(access, PairAccess):
         return f"by sorted runs on {_equalities(access.key)} AND {access.band.band}"
     if isinstance(access, BandAccess):

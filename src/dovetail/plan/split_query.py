@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from dovetail.errors import PlanError
 from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
-from dovetail.model.predicate import Band, Equality, Predicate, Residual, operands, predicate_streams
+from dovetail.model.predicate import Band, Equality, Predicate, operands, predicate_streams, rewritten
 from dovetail.model.query import Algorithm, JoinQuery, Output
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
@@ -216,9 +216,7 @@ def _columns(predicate: Predicate) -> Iterable[Column]:
 
 
 def _moved(predicate: Predicate, where: Mapping[str, str]) -> Predicate:
-    if isinstance(predicate, Residual):
-        return Residual(moved(predicate.expression, where))
-    return replace(predicate, left=moved(predicate.left, where), right=moved(predicate.right, where))
+    return rewritten(predicate, lambda expression: moved(expression, where))
 
 
 def moved(expression: Expression, where: Mapping[str, str]) -> Expression:

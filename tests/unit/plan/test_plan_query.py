@@ -8,7 +8,7 @@ import pytest
 import dovetail as dv
 from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.join_graph import applicable, close_equalities, connected_components
-from dovetail.plan.physical import BandAccess, KeyAccess, PairAccess, Plan, TimeAccess
+from dovetail.plan.physical import AnyAccess, BandAccess, KeyAccess, PairAccess, Plan, TimeAccess
 from dovetail.plan.plan_query import plan_query, row_group
 
 SCHEMA = pa.schema(
@@ -55,6 +55,9 @@ def test_an_arrival_probes_equal_keys_before_bands_before_the_rest() -> None:
         ("TRUE", "scan"),
         ("A.k = B.k AND A.x < B.x", "hash"),
         ("A.k = B.k AND ABS(A.x - B.x) <= 1", "sorted"),
+        ("A.k IS NOT DISTINCT FROM B.k", "hash"),
+        ("A.k = B.k OR A.s = B.s", "hash"),
+        ("(A.k = B.k OR A.s = B.s) AND A.x < B.x", "hash"),
     ],
 )
 def test_the_algorithm_follows_the_predicates(on: str, algorithm: str) -> None:
@@ -80,6 +83,15 @@ def test_an_equality_and_a_band_are_one_search() -> None:
     made = plan("AB", "A.s = B.s AND A.k = B.k AND ABS(A.x - B.x) <= 1 AND A.s <> B.s")
     assert texts(made.probes["A"][0].checks) == {"ne(A.s, B.s)"}
     assert texts(made.verify) == {"A.s = B.s", "A.k = B.k"}
+
+
+def test_one_of_several_equalities_is_a_probe_each_and_then_a_check() -> None:
+    made = plan("AB", "(A.k = B.k OR A.s = B.s AND A.x < B.x) AND A.x < B.x")
+    level = made.probes["A"][0]
+    assert isinstance(level.access, AnyAccess)
+    assert level.checks == tuple(made.query.predicates)
+    assert made.storage["B"].hashed == tuple(own for own, _ in level.access.options)
+    assert isinstance(plan("AB", "A.k = B.k OR A.s = B.s", algorithm="scan").probes["A"][0].access, TimeAccess)
 
 
 def test_probe_orders_may_be_given() -> None:

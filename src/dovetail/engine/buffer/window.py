@@ -25,7 +25,7 @@ from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.combine.kernels import bounds_of, first_at_least, running_largest
 from dovetail.model import expression
 from dovetail.model.stream import Stream
-from dovetail.plan.physical import Attribute, Group, Key, Pair, Ranking, Storage, Vector
+from dovetail.plan.physical import Attribute, Group, Key, Option, Pair, Ranking, Storage, Vector
 
 Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
@@ -346,7 +346,9 @@ def _is_plain_time(stream: Stream) -> bool:
 
 def _stored_as(name: str, attribute: Attribute) -> str | None:
     """The column of stream ``name`` that is the attribute, number for number."""
-    if isinstance(attribute, Vector | Group) or (isinstance(attribute, Key) and len(attribute.expressions) > 1):
+    if isinstance(attribute, Vector | Group | Option) or (
+        isinstance(attribute, Key) and len(attribute.expressions) > 1
+    ):
         return None
     operand = attribute.expressions[0] if isinstance(attribute, Key) else attribute.expression
     if not isinstance(operand, expression.Column) or operand.stream != name:

@@ -6,6 +6,7 @@ answer comes in pieces of (parent, tuple id) pairs of bounded size; a tuple's ti
 must be consumed before the next is asked for.
 
     equality     hash chains    sorted runs    a dense loop
+    one of some  hash chains
     band         hashed cells   sorted runs    a dense loop
     both                        sorted runs
     similarity                                 matrix products
@@ -27,7 +28,18 @@ from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.similarity import similar_pairs
 from dovetail.model.expression import streams_of
 from dovetail.model.predicate import Band
-from dovetail.plan.physical import Access, BandAccess, Cells, Key, KeyAccess, Number, PairAccess, SimilarityAccess
+from dovetail.plan.physical import (
+    Access,
+    AnyAccess,
+    BandAccess,
+    Cells,
+    Key,
+    KeyAccess,
+    Number,
+    Option,
+    PairAccess,
+    SimilarityAccess,
+)
 
 PIECE = 1 << 17
 
@@ -53,6 +65,8 @@ def bind(access: Access, windows: Windows, window: Window, width: int) -> Step:
         return _band_step(access, windows, window, width)
     if isinstance(access, PairAccess):
         return _Paired(access, windows, window, width)
+    if isinstance(access, AnyAccess):
+        return _AnyOf(access, windows, window, width)
     if isinstance(access, SimilarityAccess):
         return _Similar(access, windows[access.bound_stream], window, width)
     return _Scanned(window, width)
@@ -81,7 +95,7 @@ class _Scratch:
 class _Bound:
     """The numbers to look for: of one bound stream, or combined from the codes of several."""
 
-    def __init__(self, windows: Windows, owner: str, attribute: Key | Number) -> None:
+    def __init__(self, windows: Windows, owner: str, attribute: Key | Number | Option) -> None:
         self._owner, self._window, self._source = owner, windows[owner], windows[owner].source(attribute)
 
     def where(self, partial: Partial) -> tuple[Array, Ids, int]:
@@ -139,7 +153,7 @@ def _band_step(access: BandAccess, windows: Windows, window: Window, width: int)
 class _Hashed(_Scratch):
     walks = True
 
-    def __init__(self, bound: _Bound | _BoundTogether, own: Key, window: Window, width: int) -> None:
+    def __init__(self, bound: _Bound | _BoundTogether, own: Key | Option, window: Window, width: int) -> None:
         super().__init__(window, width)
         self._bound, self._own, self._index = bound, window.source(own), window.hashed[own]
 
@@ -150,6 +164,27 @@ class _Hashed(_Scratch):
             codes, bound, base, partial.newest, self.width, partial.expiry, own, window.times, index.nexts, index.heads,
             index.shift, window.base, window.tail, window.slack, p, resume, self.parents, self.found,
         ))  # fmt: skip
+
+
+class _AnyOf:
+    """One probe after the other; what an earlier one has found is left out, so that no pair comes twice."""
+
+    walks = True
+
+    def __init__(self, access: AnyAccess, windows: Windows, window: Window, width: int) -> None:
+        bound = [_Bound(windows, access.bound_stream, other) for _, other in access.options]
+        self._window, self._bound = window, bound
+        self._own = [window.source(own) for own, _ in access.options]
+        self._steps = [_Hashed(b, own, window, width) for b, (own, _) in zip(bound, access.options, strict=True)]
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        codes = [bound.values(partial) for bound in self._bound]
+        for at, step in enumerate(self._steps):
+            for parents, ids in step.pieces(partial):
+                fresh, slots = np.ones(len(ids), np.bool_), ids - self._window.base
+                for wanted, own in zip(codes[:at], self._own, strict=False):
+                    fresh &= wanted[parents] != own.data[slots]
+                yield parents[fresh], ids[fresh]
 
 
 class _ScannedKeys(_Scratch):
