@@ -27,6 +27,21 @@ BANDS = (
     "{a}.x >= {b}.x",
     "{a}.i <= {b}.i AND {b}.i < {a}.i + 2",
 )
+COMPOSITE = (
+    "{a}.i = {b}.i AND ABS({a}.x - {b}.x) <= 1",
+    "{a}.s = {b}.s AND {a}.i BETWEEN {b}.i - 1 AND {b}.i",
+    "{a}.s = {b}.s AND {a}.i = {b}.i AND {a}.x < {b}.x",
+)
+NULL_SAFE = (
+    "{a}.i IS NOT DISTINCT FROM {b}.i",
+    "{a}.j IS NOT DISTINCT FROM {b}.j",
+    "{a}.s <=> {b}.s AND {a}.x IS NOT DISTINCT FROM {b}.x",
+)
+ALTERNATIVES = (
+    "({a}.i = {b}.i OR {a}.s = {b}.s)",
+    "({a}.j = {b}.j OR {a}.i = {b}.i AND {a}.s = {b}.s OR {a}.x = {b}.x AND {a}.i < {b}.i)",
+    "({a}.s = {b}.s OR {a}.i IS NOT DISTINCT FROM {b}.i)",
+)
 SIMILARITIES = (
     "INNER_PRODUCT({a}.v, {b}.v) >= 1",
     "INNER_PRODUCT({a}.v, {b}.v) > 1",
@@ -34,7 +49,6 @@ SIMILARITIES = (
     "COSINE_SIMILARITY({a}.v, {b}.v) > -0.1234",
 )
 RESIDUALS = (
-    "({a}.i = {b}.i OR {a}.s = {b}.s)",
     "NOT ({a}.i = {b}.i)",
     "NOT ({a}.x < {b}.x)",
     "{a}.s <> {b}.s",
@@ -92,7 +106,8 @@ def edges(draw: Draw, count: int) -> list[Edge]:
 
 def conditions(draw: Draw, names: list[str]) -> list[str]:
     """One predicate per edge of the graph, mostly of kinds that match seldom, and now and then something more."""
-    kinds = st.sampled_from([EQUALITIES, EQUALITIES, EQUALITIES, DERIVED, BANDS, SIMILARITIES, RESIDUALS])
+    frequent, bounded = [EQUALITIES, EQUALITIES, EQUALITIES, DERIVED, NULL_SAFE, ALTERNATIVES], [BANDS, COMPOSITE]
+    kinds = st.sampled_from([*frequent, *bounded, SIMILARITIES, RESIDUALS])
     made = []
     for one, other in edges(draw, len(names)):
         text = draw(st.sampled_from(draw(kinds)))

@@ -30,6 +30,8 @@ CONDITIONS = {
     "band of integers": ("AB", "A.n - B.n BETWEEN -1 AND 2"),
     "chain of bands": ("ABC", "ABS(A.n - B.n) <= 1 AND ABS(B.n - C.n) <= 1"),
     "key and band": ("ABC", "A.k = B.k AND ABS(B.x - C.x) <= 0.1"),
+    "NULL equal to NULL": ("AB", "A.k IS NOT DISTINCT FROM B.k AND A.g <=> B.g"),
+    "one of two keys": ("AB", "A.g = B.g AND A.n < B.n OR A.k = B.k"),
     "comparison": ("AB", "A.n < B.n - 45"),
     "any expression": ("AB", "(A.n + B.n) % 11 = 0"),
     "four streams": ("ABCD", "A.k = B.k AND B.g = C.g AND C.n = D.n"),

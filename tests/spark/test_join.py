@@ -21,6 +21,8 @@ from tests.spark.queries import CONDITIONS, build
         ("chain of bands", 5),
         ("key and band", 1),
         ("any expression", 5),
+        ("NULL equal to NULL", 5),
+        ("one of two keys", 2),
         ("four streams", 5),
     ],
 )

@@ -31,6 +31,12 @@ def test_a_key_of_several_columns_is_hashed_together() -> None:
     assert [str(e) for e in axis.keys["A"]] == ["A.k", "A.g"]
 
 
+def test_null_safe_keys_are_hashed_without_copies() -> None:
+    grid = grid_of("A.k IS NOT DISTINCT FROM B.k", "AB", 4)
+    assert shape(grid) == [(KeyAxis, 4)]
+    assert grid.copy_factor == 1
+
+
 def test_the_key_common_to_all_wins_over_a_longer_one() -> None:
     grid = grid_of("A.k = B.k AND B.k = C.k AND A.g = B.g", "ABC", 4)
     assert shape(grid) == [(KeyAxis, 4)]
@@ -65,7 +71,7 @@ def test_bands_add_up_along_a_chain() -> None:
     assert reaches == {"A": (0, 0), "B": (1, 2), "C": (11, 32)}
 
 
-@pytest.mark.parametrize("on", ["A.n < B.n", "(A.n + B.n) % 7 = 0", "A.n * 2 > B.n"])
+@pytest.mark.parametrize("on", ["A.n < B.n", "(A.n + B.n) % 7 = 0", "A.n * 2 > B.n", "A.k = B.k OR A.g = B.g"])
 def test_anything_else_is_dealt_out_in_turn(on: str) -> None:
     assert shape(grid_of(on, "AB", 5)) == [(StreamAxis, 2), (StreamAxis, 2)]
 

@@ -113,6 +113,23 @@ def test_selectivities_that_drift() -> None:
     assert streams.results == streams.expected()
 
 
+@pytest.mark.parametrize("near", ["A.j < B.j - 9990", "ABS(A.j - B.j) <= 2"])
+def test_few_keys_and_a_narrow_band_in_a_long_window_that_has_just_begun(near: str) -> None:
+    """A hash bucket leads through a third of the window, the band leaves a ten-thousandth of that."""
+    streams = Streams("AB", f"A.k = B.k AND {near}", window_s=600)
+    streams.play(12, {"A": 200, "B": 200}, {"A": (3, 10_000), "B": (3, 10_000)})
+    assert set(streams.algorithms().values()) == {"sorted"}
+    assert streams.results == streams.expected()
+
+
+def test_many_keys_and_a_band() -> None:
+    streams = Streams("AB", "A.k = B.k AND ABS(A.j - B.j) <= 2", window_s=10)
+    streams.play(12, {"A": 200, "B": 200}, {"A": (100_000, 10), "B": (100_000, 10)})
+    assert set(streams.algorithms().values()) == {"hash"}
+    assert streams.run.metrics()["plan"]["version"] == 1
+    assert streams.results == streams.expected()
+
+
 def test_plans_do_not_flutter() -> None:
     streams = Streams("AB", "A.k = B.k", window_s=1)
     streams.play(20, {"A": 2000, "B": 1000}, {"A": (500, 1), "B": (500, 1)})

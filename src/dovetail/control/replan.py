@@ -82,7 +82,7 @@ class Replan:
 
 
 def _representative(query: JoinQuery, known: Statistics) -> bool:
-    """Whether every stream has been heard and its window is about as full as its rate says.
+    """Whether every stream has been heard and its window is about as full as its rate and its time so far say.
 
     Long blocks run ahead of each other: between them a stream looks silent, or its window nearly empty, and a scan
     would look like the best plan for it.
@@ -90,6 +90,8 @@ def _representative(query: JoinQuery, known: Statistics) -> bool:
     for stream in query.streams:
         seen = known.streams[stream.name]
         width_s = stream.window.length_us / 1e6 if isinstance(stream.window, TimeWindow) else 0.0
+        if known.seen_s is not None:
+            width_s = min(width_s, known.seen_s)
         if not seen.rate or seen.tuples < FILLED * seen.rate * width_s:
             return False
     return True

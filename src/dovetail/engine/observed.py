@@ -4,7 +4,8 @@
     every eighth of these   time spent, also by storing and forgetting; how far the other streams are ahead
     a step of its probe     combinations that came, matches
     its results             how many
-    whoever asks            distinct keys (a sketch per key takes in what its window has stored since)
+    whoever asks            distinct keys (a sketch per key takes in what its window has stored since); how many tuples
+                            have the same key, where more than that decides (from a sample of both windows)
 
 A reading is due when the slowest stream has come a second further (or the fastest three times that), so
 that rates are seen at the same point of the streams' taking turns; or after many tuples, but never after a few. While
@@ -16,17 +17,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
+import numpy as np
+import numpy.typing as npt
+
 from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.watermarks import BEFORE_ALL
+from dovetail.engine.buffer.key_sample import alike, sample
 from dovetail.engine.buffer.key_sketch import KeySketch
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.probe import Probe
+from dovetail.model.expression import streams_of
 from dovetail.model.statistics import Costs, Statistics, StreamStatistics, Tie
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
 from dovetail.observe.recent import Recent
 from dovetail.plan.in_time import met
-from dovetail.plan.physical import Key, key_text
+from dovetail.plan.physical import Key, Level, Option, PairAccess, key_access, key_text
 
 INTERVAL_US = 1_000_000
 _FAR_BEHIND = 3
@@ -48,7 +54,7 @@ class Seen:
         self.leads = dict.fromkeys((("lead", name, other) for other in others), 0)
         self.names = [(counter, name) for counter in _COUNTERS]
         self.latest = BEFORE_ALL
-        self.sketches: dict[Key, KeySketch] = {}
+        self.sketches: dict[Key | Option, KeySketch] = {}
         self.tuples = self.blocks = self.looks = self.looked = 0
         self.busy = self.insert = self.expiry = 0.0
 
@@ -70,12 +76,13 @@ class Observed:
         self._widths_s = {s.name: s.window.length_us / 1e6 for s in streams if isinstance(s.window, TimeWindow)}
         self._sums, self._came, self._matched = Recent(), Recent(), Recent()
         self._seen = {name: Seen(name, (other for other in windows if other != name)) for name in windows}
-        self._clock = self._latest = BEFORE_ALL
+        self._clock = self._latest = self._began = BEFORE_ALL
         self._since = 0
         self.results = 0  # made since the last reading
         self.due, self.curious = False, True
         self._look_every = 1 if every else _LOOK_EVERY
         self.closely = dict.fromkeys(windows, True)
+        self._levels: Sequence[Level] = ()
 
     def stored(self, name: str, spent_s: float) -> None:
         """A block has been stored."""
@@ -94,7 +101,7 @@ class Observed:
             seen.latest = last
             if last > self._latest:
                 if self._latest == BEFORE_ALL:
-                    self._clock = int(block.times[0])
+                    self._clock = self._began = int(block.times[0])
                 self._latest = last
         least = 1 if self._since >= _MANY_TUPLES else INTERVAL_US if self.curious else _PATIENCE_US
         if self._latest - self._clock >= least:
@@ -127,6 +134,8 @@ class Observed:
 
     def read(self, probes: Iterable[Probe]) -> None:
         """Take what the counters have gathered, when it is due."""
+        probes = tuple(probes)
+        self._levels = [level for probe in probes for level in probe.levels]
         now = self._now()
         passed_s = (now - self._clock) / 1e6
         fresh: dict[tuple[str, ...], float] = {("results",): self.results}
@@ -163,7 +172,8 @@ class Observed:
         for place, count in self._came.items():
             came[place.tie] += count
             matched[place.tie] += self._matched[place]
-        return Statistics(self._streams(), fanouts={tie: matched[tie] / came[tie] for tie in came})
+        fanouts = {tie: matched[tie] / came[tie] for tie in came}
+        return Statistics(self._streams(), fanouts=fanouts, seen_s=(self._now() - self._began) / 1e6)
 
     def statistics(self) -> Statistics:
         """What is known now; streams that sent nothing yet have a rate of zero."""
@@ -175,6 +185,7 @@ class Observed:
         return replace(
             known,
             keys=dict(self._keys()),
+            alike=dict(self._alike()),
             selectivities={tie: (matched[tie] + 0.5) / (pairs[tie] + 1) for tie in pairs if pairs[tie] > 0},
             output_rate=sums["results",] / self._seconds,
             costs={name: self._costs(name) for name in self._windows if sums["busy", name] > 0},
@@ -186,10 +197,25 @@ class Observed:
 
     def _keys(self) -> Iterator[tuple[str, float]]:
         for name, window in self._windows.items():
-            for key in (each for each in window.storage.attributes if isinstance(each, Key)):
+            for key in (each for each in window.storage.attributes if isinstance(each, Key | Option)):
                 sketch = self._seen[name].sketches.setdefault(key, KeySketch())
                 sketch.follow(window.attribute(key), window.base, window.tail, window.end)
                 yield key_text(key), sketch.estimate(window.tail)
+
+    def _alike(self) -> Iterator[tuple[Tie, float]]:
+        """Of steps whose key leaves something to be decided, and whose key comes from one stream."""
+        for level in {level.tie: level for level in self._levels}.values():
+            access = key_access(level.access)
+            if access is None or not (level.checks or isinstance(level.access, PairAccess)):
+                continue
+            names = {name for expression in access.bound for name in streams_of(expression)}
+            sides = [(level.stream, access.own), *((name, Key(access.bound)) for name in names)]
+            if len(names) == 1 and all(key in self._windows[name].storage.attributes for name, key in sides):
+                yield level.tie, alike(*(self._sample(name, key) for name, key in sides))
+
+    def _sample(self, name: str, key: Key) -> npt.NDArray[np.int64]:
+        window = self._windows[name]
+        return sample(window.attribute(key)[window.tail - window.base : window.end - window.base])
 
     def _streams(self) -> dict[str, StreamStatistics]:
         return {name: self._stream(name, window) for name, window in self._windows.items()}

@@ -1,14 +1,16 @@
 """The conjuncts of a join predicate, sorted by what the engine can do with each.
 
-    T.location = H.location                       Equality    hash, or one code per key
-    ABS(A.x - B.x) <= e,  A.x < B.y               Band        a range of values
-    COSINE_SIMILARITY(A.v, B.v) >= 0.9            Similarity  matrix products, then a threshold
-    anything else over two or more streams        Residual    evaluated over candidate rows
+    T.location = H.location                       Equality       hash, or one code per key
+    ABS(A.x - B.x) <= e,  A.x < B.y               Band           a range of values
+    COSINE_SIMILARITY(A.v, B.v) >= 0.9            Similarity     matrix products, then a threshold
+    A.x = B.x OR (A.y = B.y AND A.z > B.z)        Alternatives   hash for each, then evaluated over candidate rows
+    anything else over two or more streams        Residual       evaluated over candidate rows
 
 A conjunct on one stream alone is not among them: it is a filter on that stream.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
 from dovetail.model.expression import Expression, streams_of
@@ -73,7 +75,26 @@ class Residual:
         return str(self.expression)
 
 
+@dataclass(frozen=True)
+class Alternatives(Residual):
+    """A disjunction between two streams: whatever meets it meets all equalities of one of the ``branches``."""
+
+    branches: tuple[tuple[Equality, ...], ...]
+
+
 Predicate = Equality | Band | Similarity | Residual
+
+
+def rewritten(predicate: Predicate, change: Callable[[Expression], Expression]) -> Predicate:
+    """The same predicate about expressions that were changed."""
+    if isinstance(predicate, Alternatives):
+        branches = tuple(
+            tuple(Equality(change(each.left), change(each.right)) for each in branch) for branch in predicate.branches
+        )
+        return Alternatives(change(predicate.expression), branches)
+    if isinstance(predicate, Residual):
+        return Residual(change(predicate.expression))
+    return replace(predicate, left=change(predicate.left), right=change(predicate.right))
 
 
 def predicate_streams(predicate: Predicate) -> frozenset[str]:

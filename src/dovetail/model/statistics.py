@@ -47,7 +47,9 @@ class Statistics:
 
     ``keys`` holds the distinct values of a key in its window, by the key's text (``"A.k"``). A selectivity is the
     share of a window's tuples in time that match a probe; a fan-out is how many do. A lead, by arriving and stored
-    stream, is how many seconds the stored one is ahead of the last tuple of an arriving block.
+    stream, is how many seconds the stored one is ahead of the last tuple of an arriving block. ``alike`` is the share
+    of a window's tuples that agree with a probe on its key, where more than the key decides what matches. ``seen_s`` is
+    how many seconds of event time the streams have been watched; None if they were not.
     """
 
     streams: Mapping[str, StreamStatistics]
@@ -55,7 +57,9 @@ class Statistics:
     selectivities: Mapping[Tie, float] = field(default_factory=dict)
     fanouts: Mapping[Tie, float] = field(default_factory=dict)
     leads: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    alike: Mapping[Tie, float] = field(default_factory=dict)
     output_rate: float | None = None
+    seen_s: float | None = None
     costs: Mapping[str, Costs] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
 

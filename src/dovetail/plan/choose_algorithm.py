@@ -1,7 +1,8 @@
 """How a stream's window is stored, by rule while nothing is known about the streams:
 
-    hash      equalities; bands with two ends, by cells as wide as the band
-    sorted    comparisons that are open on one side
+    hash      equalities, also several of which one must hold; bands with two ends, by cells as wide as the band
+    sorted    comparisons that are open on one side; an equality with a band of two ends, where one search finds what
+              meets both, however few the keys are
     scan      everything else
 
 Once rates and keys are known it goes by cost (see ``choose_plan``), among what ``possible_algorithms`` allows.
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 
 from dovetail.errors import PlanError
 from dovetail.model.algorithm import Algorithm
-from dovetail.model.predicate import Band, Equality, Predicate, predicate_streams
+from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, predicate_streams
 from dovetail.model.query import JoinQuery
 
 _NARROWEST = 1e-300
@@ -41,10 +42,16 @@ def choose_algorithm(query: JoinQuery, name: str, predicates: Sequence[Predicate
 def possible_algorithms(name: str, predicates: Sequence[Predicate]) -> tuple[Algorithm, ...]:
     """What the predicates allow, the one they suggest first."""
     own = [predicate for predicate in predicates if name in predicate_streams(predicate)]
-    kinds = {type(predicate) for predicate in own}
-    if Equality in kinds or any(isinstance(p, Band) and cell_width(p) is not None for p in own):
+    equal = {predicate_streams(predicate) for predicate in own if isinstance(predicate, Equality)}
+    bands = [predicate for predicate in own if isinstance(predicate, Band)]
+    closed = {predicate_streams(band) for band in bands if cell_width(band) is not None}
+    if equal & closed:
+        return "sorted", "hash", "scan"
+    if equal or closed:
         return "hash", "scan", "sorted"
-    return ("sorted", "scan") if Band in kinds else ("scan",)
+    if any(isinstance(predicate, Alternatives) for predicate in own):
+        return ("hash", "scan", "sorted") if bands else ("hash", "scan")
+    return ("sorted", "scan") if bands else ("scan",)
 
 
 def asked_algorithm(query: JoinQuery, name: str) -> Algorithm | None:

@@ -7,6 +7,7 @@
     hash          a look into the index, and a step along the chain for every stored tuple of that key (bands: cell)
     scan          two binary searches, every tuple in time, and matches among others (which no processor foresees)
     sorted        a binary search per run, and every candidate found
+    candidates    each one found that must still be checked, and what it is made into before that
     results       each combination made on the way, each result, each of its columns
 
 Far memory costs more than near: looks and steps into a window larger than the nearest cache count once more as
@@ -22,9 +23,18 @@ from math import exp, log2
 
 from dovetail.model.algorithm import Algorithm
 from dovetail.model.statistics import Statistics, StreamStatistics
-from dovetail.plan.estimate import Step, steps_along
+from dovetail.plan.estimate import Step, key_selectivity, steps_along
 from dovetail.plan.join_graph import close_equalities
-from dovetail.plan.physical import BandAccess, KeyAccess, Level, Plan, SimilarityAccess
+from dovetail.plan.physical import (
+    AnyAccess,
+    BandAccess,
+    KeyAccess,
+    Level,
+    PairAccess,
+    Plan,
+    SimilarityAccess,
+    TimeAccess,
+)
 
 NEAR_TUPLES, REMOTE_TUPLES = 1 << 11, 1 << 17
 LINE = 8  # neighbours in memory that come along with a tuple
@@ -143,17 +153,16 @@ def stored(algorithm: Algorithm, stream: StreamStatistics) -> Iterator[tuple[str
 
 def _arriving(plan: Plan, known: Statistics, arriving: str) -> Iterator[tuple[str, float]]:
     """What a stream's tuples cost whatever the structures: blocks, steps, matches, results."""
-    stream, levels = known.streams[arriving], plan.probes[arriving]
+    stream = known.streams[arriving]
     steps = _steps(plan, known, arriving)
     blocks, results = stream.rate / stream.block, steps[-1].found
     yield "tuple", stream.rate
     yield "block", blocks
     yield "block_stream", blocks * len(plan.query.names)
-    for level, step in zip(levels, steps, strict=True):
+    for step in steps:
         yield "level", blocks * min(1.0, step.looks * stream.block)
         yield "match", step.found * stream.rate
         yield from _away("match", step.found * stream.rate, step.met.held)
-        yield "check", step.found * stream.rate * len(level.checks)
     yield "result_block", blocks * min(1.0, results * stream.block)
     yield "result", results * stream.rate
     yield "result_column", results * stream.rate * len(plan.query.select)
@@ -164,7 +173,10 @@ def probed(
 ) -> Iterator[tuple[str, float]]:
     """One step of the probes of an arriving stream."""
     access, tuples = level.access, step.met.held
-    looks, found, in_time = step.looks * stream.rate, step.found * stream.rate, step.met.in_time
+    looks, in_time, share = step.looks * stream.rate, step.met.in_time, _candidates(known, level, step)
+    found = looks * share * in_time
+    yield "check", found * len(level.checks)
+    yield "match", found - step.found * stream.rate
     blocks = stream.rate / stream.block * min(1.0, step.looks * stream.block)
     if isinstance(access, SimilarityAccess):
         yield "similar_pair", looks * in_time
@@ -172,28 +184,40 @@ def probed(
         yield "scan_probe", looks * log2(tuples + 1)
         yield "scan_tuple" if isinstance(access, KeyAccess) else "band_tuple", looks * in_time
         yield "scan_look", looks
-        yield "scan_again", looks * in_time * (1 - exp(-STRETCH * step.selectivity))
-        yield "scan_found", found * (1 - step.selectivity)
+        yield "scan_again", looks * in_time * (1 - exp(-STRETCH * share))
+        yield "scan_found", found * (1 - share)
+    elif isinstance(access, AnyAccess):
+        options = looks * len(access.options)
+        yield "hash_probe", options
+        yield "hash_step", found + options * (share * step.met.ahead + _strangers(tuples))
+        yield from _away("hash_probe", options, tuples)
     elif isinstance(access, BandAccess) and access.cells is not None:
         yield "cell_probe", looks
         yield from _away("cell_probe", looks, tuples)
         yield "cell_step", 1.5 * found + looks
     elif isinstance(access, KeyAccess) and plan.storage[level.stream].algorithm == "hash":
-        walked = found + looks * (step.selectivity * step.met.ahead + _strangers(tuples))
+        walked = found + looks * (share * step.met.ahead + _strangers(tuples))
         yield "hash_probe", looks
         yield "hash_step", walked
         yield from _away("hash_probe", looks, tuples)
-        yield from _away("hash_step", walked / max(1.0, LINE * step.selectivity), tuples)
-    elif isinstance(access, KeyAccess | BandAccess):
+        yield from _away("hash_step", walked / max(1.0, LINE * share), tuples)
+    elif isinstance(access, KeyAccess | BandAccess | PairAccess):
         runs = 1 + log2(1 + tuples / known.streams[level.stream].block)
         yield "sorted_level", blocks
         yield "sorted_probe", looks * runs * log2(2 + tuples / runs)
         yield from _away("sorted_probe", looks, tuples)
-        walked = looks * step.selectivity * step.met.held
+        walked = looks * share * step.met.held
         yield "sorted_step", walked
         yield from _away("sorted_step", walked, tuples)
     else:
         yield "all_tuple", looks * in_time
+
+
+def _candidates(known: Statistics, level: Level, step: Step) -> float:
+    """The share of a window's tuples that an access finds; the checks of its level leave the step's selectivity."""
+    if isinstance(level.access, KeyAccess) and level.checks:
+        return max(step.selectivity, key_selectivity(known, level, level.access))
+    return 1.0 if isinstance(level.access, TimeAccess) else step.selectivity
 
 
 def _strangers(tuples: float) -> float:

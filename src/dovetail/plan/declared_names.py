@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dovetail.model.expression import Call, Column, Expression
-from dovetail.model.predicate import Predicate, Residual
+from dovetail.model.predicate import rewritten
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
@@ -26,7 +26,7 @@ def under_declared_names(query: JoinQuery) -> JoinQuery:
     return replace(
         query,
         streams=_sorted([replace(stream, name=names[stream.name]) for stream in query.streams]),
-        predicates=tuple(_predicate(each, names) for each in query.predicates),
+        predicates=tuple(rewritten(each, lambda part: _expression(part, names)) for each in query.predicates),
         filters=tuple((names[stream], _expression(condition, names)) for stream, condition in query.filters),
         select=tuple(replace(each, expression=_expression(each.expression, names)) for each in query.select),
     )
@@ -35,12 +35,6 @@ def under_declared_names(query: JoinQuery) -> JoinQuery:
 def _sorted(streams: list[Stream]) -> tuple[Stream, ...]:
     counted = any(not isinstance(stream.window, TimeWindow) for stream in streams)
     return tuple(streams if counted else sorted(streams, key=lambda stream: stream.name))
-
-
-def _predicate(predicate: Predicate, names: Mapping[str, str]) -> Predicate:
-    if isinstance(predicate, Residual):
-        return Residual(_expression(predicate.expression, names))
-    return replace(predicate, left=_expression(predicate.left, names), right=_expression(predicate.right, names))
 
 
 def _expression(expression: Expression, names: Mapping[str, str]) -> Expression:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from math import prod
 
 from dovetail.model.expression import Expression, streams_of
-from dovetail.model.predicate import Band, Equality, Predicate, Similarity, predicate_streams
+from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, Similarity, predicate_streams
 from dovetail.model.statistics import Statistics
 from dovetail.plan.in_time import Met, met
 from dovetail.plan.join_graph import applicable
+from dovetail.plan.physical import Key, KeyAccess, Level, key_text
 
 ASSUMED_KEYS = 1000.0
 _ASSUMED: Mapping[type, float] = {Band: 0.01, Similarity: 0.01}
@@ -45,7 +46,26 @@ def _of(known: Statistics, predicate: Predicate, name: str) -> float:
                 return known.selectivities[tie]
     if isinstance(predicate, Equality):
         return 1 / max(key_count(known, predicate.left), key_count(known, predicate.right), 1.0)
+    if isinstance(predicate, Alternatives):
+        return min(1.0, sum(_of_branch(known, branch) for branch in predicate.branches))
     return _ASSUMED.get(type(predicate), _ASSUMED_OTHERWISE)
+
+
+def _of_branch(known: Statistics, branch: Sequence[Equality]) -> float:
+    return prod(1 / max(key_count(known, each.left), key_count(known, each.right), 1.0) for each in branch)
+
+
+def key_selectivity(known: Statistics, level: Level, access: KeyAccess) -> float:
+    """The share of a window's tuples with the key that is looked for, whatever else must hold."""
+    measured = known.alike.get(level.tie)
+    if measured is not None:
+        return measured
+    return 1 / max(_values_of(known, access.own.expressions), _values_of(known, access.bound), 1.0)
+
+
+def _values_of(known: Statistics, key: tuple[Expression, ...]) -> float:
+    counted = known.keys.get(key_text(Key(key)))
+    return prod(key_count(known, part) for part in key) if counted is None else counted
 
 
 def key_count(known: Statistics, key: Expression) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dovetail.model.algorithm import Algorithm
 from dovetail.model.expression import Expression
-from dovetail.model.predicate import Band, Equality, Predicate, Similarity
+from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, Similarity
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Tie
 
@@ -27,7 +27,7 @@ class Key:
     expressions: tuple[Expression, ...]
 
 
-def key_text(key: Key) -> str:
+def key_text(key: "Key | Option") -> str:
     """A key's name in statistics: that of its expression, or of all of them."""
     return " & ".join(map(str, key.expressions))
 
@@ -53,7 +53,25 @@ class Group:
     expressions: tuple[Expression, ...]
 
 
-Attribute = Key | Number | Vector | Group
+@dataclass(frozen=True)
+class Option:
+    """Equality operands of one of several alternatives as one code; where one is NULL or NaN, a code like no other."""
+
+    expressions: tuple[Expression, ...]
+
+
+Attribute = Key | Number | Vector | Group | Option
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A key and a number, to be sorted by: the numbers of one key stand side by side, in order."""
+
+    key: Key
+    number: Number
+
+
+Ranking = Key | Number | Pair
 
 
 @dataclass(frozen=True)
@@ -86,6 +104,29 @@ class BandAccess:
 
 
 @dataclass(frozen=True)
+class PairAccess:
+    """Find them by equality and a range of values in one search, where both narrow them down."""
+
+    key: KeyAccess
+    band: BandAccess
+
+    indexed = True
+
+    @property
+    def own(self) -> Pair:
+        return Pair(self.key.own, self.band.own)
+
+
+@dataclass(frozen=True)
+class AnyAccess:
+    """Find them by any of several equalities; ``options`` are pairs of the next stream's code and the bound one's."""
+
+    options: tuple[tuple[Option, Option], ...]
+    bound_stream: str
+    alternatives: Alternatives
+
+
+@dataclass(frozen=True)
 class SimilarityAccess:
     """Find them by matrix products of a bound stream's vectors with the next stream's."""
 
@@ -100,7 +141,12 @@ class TimeAccess:
     """Nothing but time narrows them down: every tuple in range is a candidate."""
 
 
-Access = KeyAccess | BandAccess | SimilarityAccess | TimeAccess
+Access = KeyAccess | BandAccess | PairAccess | AnyAccess | SimilarityAccess | TimeAccess
+
+
+def key_access(access: Access) -> KeyAccess | None:
+    """The part of an access that is an equality; None if it has none."""
+    return access.key if isinstance(access, PairAccess) else access if isinstance(access, KeyAccess) else None
 
 
 @dataclass(frozen=True)
@@ -132,8 +178,8 @@ class Storage:
     algorithm: Algorithm
     columns: tuple[str, ...]
     attributes: tuple[Attribute, ...]
-    hashed: tuple[Key | Group, ...]
-    sorted: tuple[Key | Number, ...]
+    hashed: tuple[Key | Group | Option, ...]
+    sorted: tuple[Ranking, ...]
     celled: tuple[Cells, ...] = ()
     keeps_all: bool = False
     lazy: bool = False

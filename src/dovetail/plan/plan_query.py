@@ -7,7 +7,7 @@ import pyarrow as pa
 from dovetail.errors import PlanError
 from dovetail.model.algorithm import Algorithm
 from dovetail.model.expression import Expression, streams_of
-from dovetail.model.predicate import Band, Equality, Predicate, Similarity, predicate_streams
+from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, Similarity, predicate_streams
 from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow
 from dovetail.plan.choose_algorithm import cell_width, choose_algorithm
@@ -16,6 +16,7 @@ from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.join_graph import applicable, close_equalities
 from dovetail.plan.physical import (
     Access,
+    AnyAccess,
     Attribute,
     BandAccess,
     Cells,
@@ -24,11 +25,15 @@ from dovetail.plan.physical import (
     KeyAccess,
     Level,
     Number,
+    Option,
+    PairAccess,
     Plan,
+    Ranking,
     SimilarityAccess,
     Storage,
     TimeAccess,
     Vector,
+    key_access,
 )
 
 
@@ -74,10 +79,18 @@ def _access(
     equalities = [predicate for predicate in usable if isinstance(predicate, Equality)]
     bands = [predicate for predicate in usable if isinstance(predicate, Band)]
     bands.sort(key=lambda band: (band.low is None) + (band.high is None))
+    if algorithm == "sorted" and equalities and bands:
+        key = _key_access(name, equalities, True, arriving)
+        return PairAccess(key, _band_access(name, bands[0], algorithm)), [*equalities, bands[0]]
     if algorithm == "sorted" and bands:
         return _band_access(name, bands[0], algorithm), bands[:1]
     if equalities:
         return _key_access(name, equalities, algorithm in ("hash", "sorted"), arriving), equalities
+    if bands and (algorithm != "hash" or cell_width(bands[0]) is not None):
+        return _band_access(name, bands[0], algorithm), bands[:1]
+    for predicate in usable:
+        if isinstance(predicate, Alternatives) and algorithm == "hash":
+            return _any_access(name, predicate), []
     if bands:
         return _band_access(name, bands[0], algorithm), bands[:1]
     for predicate in usable:
@@ -109,6 +122,16 @@ def _band_access(name: str, band: Band, algorithm: Algorithm) -> BandAccess:
     )
 
 
+def _any_access(name: str, alternatives: Alternatives) -> AnyAccess:
+    """The disjunction itself is still checked: its branches may ask for more than equal keys."""
+    options, others = [], set()
+    for branch in alternatives.branches:
+        own, bound = zip(*(_sides(name, each.left, each.right) for each in branch), strict=True)
+        options.append((Option(own), Option(bound)))
+        others.add(_stream(bound[0]))
+    return AnyAccess(tuple(options), others.pop(), alternatives)
+
+
 def _sides(name: str, left: Expression, right: Expression) -> tuple[Expression, Expression]:
     return (left, right) if streams_of(left) == {name} else (right, left)
 
@@ -123,12 +146,13 @@ def _storage(
 ) -> Storage:
     attributes = dict.fromkeys(_attributes(name, probes))
     accesses = [level.access for levels in probes.values() for level in levels if level.stream == name]
-    hashed: dict[Key | Group, None] = dict.fromkeys(
+    hashed: dict[Key | Group | Option, None] = dict.fromkeys(
         access.own for access in accesses if isinstance(access, KeyAccess) and access.indexed and algorithm == "hash"
     )
-    ranked: dict[Key | Number, None] = {}
+    hashed |= dict.fromkeys(own for access in accesses if isinstance(access, AnyAccess) for own, _ in access.options)
+    ranked: dict[Ranking, None] = {}
     for access in accesses:
-        if algorithm == "sorted" and isinstance(access, KeyAccess | BandAccess) and access.indexed:
+        if algorithm == "sorted" and isinstance(access, KeyAccess | BandAccess | PairAccess) and access.indexed:
             ranked[access.own] = None
     celled = dict.fromkeys(a.cells for a in accesses if isinstance(a, BandAccess) and a.cells is not None)
     group = row_group(query, name)
@@ -165,8 +189,23 @@ def _attributes(name: str, probes: Mapping[str, Sequence[Level]]) -> Iterable[At
 
 
 def _read_by(level: Level) -> Iterable[Attribute]:
-    access = level.access
-    if isinstance(access, KeyAccess):
+    yield from _read_to_find(level.access)
+    for check in level.checks:
+        if isinstance(check, Equality):
+            yield from (Key((check.left,)), Key((check.right,)))
+        elif isinstance(check, Band):
+            yield from (Number(check.left), Number(check.right))
+        elif isinstance(check, Similarity):
+            yield from (Vector(check.left), Vector(check.right))
+
+
+def _read_to_find(access: Access) -> Iterable[Attribute]:
+    if isinstance(access, PairAccess):
+        yield from _read_to_find(access.key)
+        yield from _read_to_find(access.band)
+    elif isinstance(access, AnyAccess):
+        yield from (option for pair in access.options for option in pair)
+    elif isinstance(access, KeyAccess):
         yield access.own
         # the probing side of a single key is stored as a number of its own stream; a key over several
         # bound streams is combined from the codes of its parts
@@ -178,13 +217,6 @@ def _read_by(level: Level) -> Iterable[Attribute]:
     elif not isinstance(access, TimeAccess):
         yield access.own
         yield access.bound
-    for check in level.checks:
-        if isinstance(check, Equality):
-            yield from (Key((check.left,)), Key((check.right,)))
-        elif isinstance(check, Band):
-            yield from (Number(check.left), Number(check.right))
-        elif isinstance(check, Similarity):
-            yield from (Vector(check.left), Vector(check.right))
 
 
 def _one_stream(expressions: Sequence[Expression]) -> bool:
@@ -192,7 +224,7 @@ def _one_stream(expressions: Sequence[Expression]) -> bool:
 
 
 def _owner(attribute: Attribute) -> str:
-    return _stream(attribute.expressions[0] if isinstance(attribute, Key | Group) else attribute.expression)
+    return _stream(attribute.expressions[0] if isinstance(attribute, Key | Group | Option) else attribute.expression)
 
 
 def _to_verify(query: JoinQuery, probes: Mapping[str, Sequence[Level]]) -> Iterable[Equality]:
@@ -201,8 +233,8 @@ def _to_verify(query: JoinQuery, probes: Mapping[str, Sequence[Level]]) -> Itera
         expression
         for levels in probes.values()
         for level in levels
-        if isinstance(level.access, KeyAccess) and len(level.access.bound) > 1
-        for expression in (*level.access.own.expressions, *level.access.bound)
+        if (access := key_access(level.access)) is not None and len(access.bound) > 1
+        for expression in (*access.own.expressions, *access.bound)
     }
     for predicate in query.predicates:
         if isinstance(predicate, Equality) and (

@@ -19,7 +19,17 @@ from dovetail.plan.estimate import output_rate, steps_along
 from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.keep_groups import where_aggregated
 from dovetail.plan.partition_grid import partition_grid
-from dovetail.plan.physical import Access, BandAccess, Key, KeyAccess, Plan, SimilarityAccess, key_text
+from dovetail.plan.physical import (
+    Access,
+    AnyAccess,
+    BandAccess,
+    Key,
+    KeyAccess,
+    PairAccess,
+    Plan,
+    SimilarityAccess,
+    key_text,
+)
 
 ASSUMED_PARTITIONS = 4
 _TEXT_BYTES = 24
@@ -129,15 +139,21 @@ def _probe(plan: Plan, name: str, known: Statistics, by_rule: bool) -> dict[str,
 def access_text(access: Access) -> str:
     """How the tuples of a step are found."""
     if isinstance(access, KeyAccess):
-        pairs = zip(access.own.expressions, access.bound, strict=True)
-        how = "index" if access.indexed else "scan"
-        return f"by {how} on " + " AND ".join(f"{own} = {other}" for own, other in pairs)
+        return f"by {'index' if access.indexed else 'scan'} on {_equalities(access)}"
+    if isinstance(access, AnyAccess):
+        return "by index on " + " OR ".join(" AND ".join(map(str, b)) for b in access.alternatives.branches)
+    if isinstance(access, PairAccess):
+        return f"by sorted runs on {_equalities(access.key)} AND {access.band.band}"
     if isinstance(access, BandAccess):
         how = "hashed cells" if access.cells else "sorted runs" if access.indexed else "scan"
         return f"by {how} on {access.band}"
     if isinstance(access, SimilarityAccess):
         return f"by matrix products on {access.similarity}"
     return "by time alone"
+
+
+def _equalities(access: KeyAccess) -> str:
+    return " AND ".join(f"{own} = {other}" for own, other in zip(access.own.expressions, access.bound, strict=True))
 
 
 def _partitioning(plan: Plan) -> dict[str, Any]:

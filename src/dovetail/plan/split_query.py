@@ -21,7 +21,7 @@ from dovetail.errors import PlanError
 from dovetail.model.algorithm import Algorithm
 from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
 from dovetail.model.output import Output
-from dovetail.model.predicate import Band, Equality, Predicate, Residual, operands, predicate_streams
+from dovetail.model.predicate import Band, Equality, Predicate, operands, predicate_streams, rewritten
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.tree import Tree, leaves, left_deep, tree_text
@@ -196,9 +196,7 @@ def _columns(predicate: Predicate) -> Iterable[Column]:
 
 
 def _moved(predicate: Predicate, where: Mapping[str, str]) -> Predicate:
-    if isinstance(predicate, Residual):
-        return Residual(moved(predicate.expression, where))
-    return replace(predicate, left=moved(predicate.left, where), right=moved(predicate.right, where))
+    return rewritten(predicate, lambda expression: moved(expression, where))
 
 
 def moved(expression: Expression, where: Mapping[str, str]) -> Expression:

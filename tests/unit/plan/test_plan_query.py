@@ -9,7 +9,7 @@ import dovetail as dv
 from dovetail.model.ties import connected_components
 from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.join_graph import applicable, close_equalities
-from dovetail.plan.physical import BandAccess, KeyAccess, Plan, TimeAccess
+from dovetail.plan.physical import AnyAccess, BandAccess, KeyAccess, PairAccess, Plan, TimeAccess
 from dovetail.plan.plan_query import plan_query, row_group
 
 SCHEMA = pa.schema(
@@ -48,7 +48,18 @@ def test_an_arrival_probes_equal_keys_before_bands_before_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("on", "algorithm"), [("A.k = B.k", "hash"), ("A.x < B.x", "sorted"), ("A.s <> B.s", "scan"), ("TRUE", "scan")]
+    ("on", "algorithm"),
+    [
+        ("A.k = B.k", "hash"),
+        ("A.x < B.x", "sorted"),
+        ("A.s <> B.s", "scan"),
+        ("TRUE", "scan"),
+        ("A.k = B.k AND A.x < B.x", "hash"),
+        ("A.k = B.k AND ABS(A.x - B.x) <= 1", "sorted"),
+        ("A.k IS NOT DISTINCT FROM B.k", "hash"),
+        ("A.k = B.k OR A.s = B.s", "hash"),
+        ("(A.k = B.k OR A.s = B.s) AND A.x < B.x", "hash"),
+    ],
 )
 def test_the_algorithm_follows_the_predicates(on: str, algorithm: str) -> None:
     made = plan("AB", on)
@@ -62,6 +73,26 @@ def test_accesses() -> None:
     assert not to_b.access.indexed
     assert isinstance(to_c.access, BandAccess)
     assert isinstance(plan("AB", "TRUE").probes["A"][0].access, TimeAccess)
+
+
+def test_an_equality_and_a_band_are_one_search() -> None:
+    made = plan("ABC", "A.k = B.k AND ABS(A.x - B.x) <= 1 AND A.s = C.s AND A.x < B.x + C.x")
+    level = made.probes["A"][0]
+    assert isinstance(level.access, PairAccess)
+    assert (level.stream, level.checks) == ("B", ())
+    assert made.storage["B"].sorted == (level.access.own,)
+    made = plan("AB", "A.s = B.s AND A.k = B.k AND ABS(A.x - B.x) <= 1 AND A.s <> B.s")
+    assert texts(made.probes["A"][0].checks) == {"ne(A.s, B.s)"}
+    assert texts(made.verify) == {"A.s = B.s", "A.k = B.k"}
+
+
+def test_one_of_several_equalities_is_a_probe_each_and_then_a_check() -> None:
+    made = plan("AB", "(A.k = B.k OR A.s = B.s AND A.x < B.x) AND A.x < B.x")
+    level = made.probes["A"][0]
+    assert isinstance(level.access, AnyAccess)
+    assert level.checks == tuple(made.query.predicates)
+    assert made.storage["B"].hashed == tuple(own for own, _ in level.access.options)
+    assert isinstance(plan("AB", "A.k = B.k OR A.s = B.s", algorithm="scan").probes["A"][0].access, TimeAccess)
 
 
 def test_probe_orders_may_be_given() -> None:

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from dovetail.model.expression import UserFunction
+from dovetail.model.predicate import Alternatives
 from dovetail.sql import bind_condition
 from tests.unit.sql.streams import STREAMS
 
@@ -37,6 +38,64 @@ def classified(text: str) -> list[str]:
 )
 def test_equality(text: str, lines: list[str]) -> None:
     assert classified(text) == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            "T.n IS NOT DISTINCT FROM H.n",
+            ["Equality is_null(T.n) = is_null(H.n)", "Equality coalesce(T.n, 0) = coalesce(H.n, 0)"],
+        ),
+        (
+            "T.location <=> H.location AND T.ok",
+            [
+                "Equality is_null(T.location) = is_null(H.location)",
+                "Equality coalesce(T.location, '') = coalesce(H.location, '')",
+                "T: T.ok",
+            ],
+        ),
+        (
+            "T.small IS NOT DISTINCT FROM H.n",
+            [
+                "Equality is_null(T.small) = is_null(H.n)",
+                "Equality coalesce(cast(T.small as int64), 0) = coalesce(H.n, 0)",
+            ],
+        ),
+        ("T.n IS NOT DISTINCT FROM T.small", ["T: coalesce({same}, and(is_null(T.n), is_null(T.small)))"]),
+        ("T.n IS DISTINCT FROM H.n", ["Residual not(coalesce(eq(T.n, H.n), and(is_null(T.n), is_null(H.n))))"]),
+    ],
+)
+def test_equality_in_which_null_equals_null(text: str, lines: list[str]) -> None:
+    same = "eq(T.n, cast(T.small as int64))"
+    assert classified(text) == [line.replace("{same}", same) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("text", "branches"),
+    [
+        ("T.n = H.n OR T.location = H.location", ["T.n = H.n", "T.location = H.location"]),
+        ("T.n = H.n OR H.n = T.small OR T.ok = H.ok", ["T.n = H.n", "H.n = cast(T.small as int64)", "T.ok = H.ok"]),
+        ("T.n = H.n AND T.ok OR T.ok = H.ok AND T.n < H.n AND T.n = H.only", ["T.n = H.n", "T.ok = H.ok & ONLY"]),
+        ("NOT (T.n <> H.n AND T.ok <> H.ok)", ["T.n = H.n", "T.ok = H.ok"]),
+        (
+            "T.n = H.n OR T.ok IS NOT DISTINCT FROM H.ok",
+            ["T.n = H.n", "is_null(T.ok) = is_null(H.ok) & coalesce(T.ok, False) = coalesce(H.ok, False)"],
+        ),
+    ],
+)
+def test_one_of_several_equalities(text: str, branches: list[str]) -> None:
+    (predicate,) = bind_condition(text, STREAMS, {}).predicates
+    assert isinstance(predicate, Alternatives)
+    only = "T.n = cast(H.only as int64)"
+    wanted = [branch.replace("ONLY", only) for branch in branches]
+    assert [" & ".join(map(str, branch)) for branch in predicate.branches] == wanted
+
+
+@pytest.mark.parametrize("text", ["T.n = H.n OR T.ok", "T.n = H.n OR T.value < H.value", "T.n = H.n OR H.n = K.n"])
+def test_other_disjunctions_are_evaluated(text: str) -> None:
+    (line,) = classified(text)
+    assert line.startswith("Residual or(")
 
 
 @pytest.mark.parametrize(

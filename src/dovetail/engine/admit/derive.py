@@ -4,6 +4,7 @@
              string, binary, long decimal, several columns          a 64-bit hash; equality is verified at the exit
     Number   int64 or float64
     Vector   a row of a float64 matrix
+    Option   as Key; NULL and NaN become codes that nothing else has
 
 NULL and NaN never match anything, so beside the numbers comes which rows can match at all.
 """
@@ -20,19 +21,21 @@ from dovetail.engine.buffer.columns import bare_values, bits, layout, text_buffe
 from dovetail.engine.combine.compiled import compiled
 from dovetail.engine.combine.kernels import combine_codes, hash_bytes
 from dovetail.model.expression import Column, Expression
-from dovetail.plan.physical import Attribute, Group, Key, Number
+from dovetail.plan.physical import Attribute, Group, Key, Number, Option
 from dovetail.plan.plan_query import is_exact
 
 Columns = Mapping[tuple[str, str], pa.Array]
 Array = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
-_INT64 = np.dtype(np.int64)
+_INT64, _ENDS = np.dtype(np.int64), np.iinfo(np.int64)
 
 
 def derive(attribute: Attribute, columns: Columns, length: int, width: int = 0) -> tuple[Array, Flags | None]:
     """The attribute's numbers, and which rows have one (None: all of them); ``width`` is that of vectors, if known."""
     if isinstance(attribute, Key):
         return _key(attribute.expressions, columns, length)
+    if isinstance(attribute, Option):
+        return _option(attribute.expressions, columns, length), None
     if isinstance(attribute, Group):
         return _group(attribute.expressions, columns, length), None
     array = _column(attribute.expression, columns, length)
@@ -59,6 +62,14 @@ def _group(expressions: tuple[Expression, ...], columns: Columns, length: int) -
             kind[~usable] += 1
         group = combine_codes(combine_codes(group, kind), np.where(kind == 0, codes, 0))
     return group
+
+
+def _option(expressions: tuple[Expression, ...], columns: Columns, length: int) -> Array:
+    """Rows that cannot match by these may still match by others, so they are kept under a code drawn for each."""
+    codes, valid = _key(expressions, columns, length)
+    if valid is None:
+        return codes
+    return np.where(valid, codes, np.random.default_rng().integers(_ENDS.min, _ENDS.max, length))
 
 
 def _key(expressions: tuple[Expression, ...], columns: Columns, length: int) -> tuple[Array, Flags | None]:

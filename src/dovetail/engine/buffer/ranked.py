@@ -38,17 +38,23 @@ class SortedIndex:
 
     def insert(self, values: Values, base: int, first: int, last: int) -> None:
         """Add the tuples with ids first..last-1, whose values stand at slot id - base."""
-        block = values[first - base : last - base]
-        if block.dtype == np.float64 and np.isnan(block).any():
-            block = np.where(np.isnan(block), np.inf, block)  # in order with the rest; such a tuple never matches
+        block = comparable(values[first - base : last - base])
         order = np.argsort(block, kind="stable")
-        self._end = last
-        self._make_room(last - first, values.dtype)
+        run = self._new_run(order + first, first, values.dtype)
+        self.ranked[run] = block[order]
+        self._merge_small_runs()
+
+    def _new_run(self, ids: Runs, first: int, dtype: np.dtype) -> slice:
+        """A run behind the others, with these ids, the smallest of them ``first``; its values are not yet there."""
+        self._make_room(len(ids), dtype)
         start = int(self.runs[-1])
-        self.ranked[start : start + len(order)] = block[order]
-        self.ids[start : start + len(order)] = order + first
-        self.runs = np.append(self.runs, start + len(order))
+        self.ids[start : start + len(ids)] = ids
+        self.runs = np.append(self.runs, start + len(ids))
         self._firsts.append(first)
+        self._end = first + len(ids)
+        return slice(start, start + len(ids))
+
+    def _merge_small_runs(self) -> None:
         while len(self.runs) > 2 and self._size(-2) < 2 * self._size(-1) and self._may_merge():
             self._merge_last_two()
 
@@ -72,8 +78,11 @@ class SortedIndex:
             sizes = np.add.reduceat(kept, self.runs[:-1]) if len(self.runs) > 1 else np.empty(0, np.int64)
             self._firsts = [max(first, tail) for first, size in zip(self._firsts, sizes, strict=True) if size]
             sizes = sizes[sizes > 0]
-            self.ranked, self.ids = self.ranked[: self.runs[-1]][kept], self.ids[: self.runs[-1]][kept]
+            self._keep(kept)
             self.runs = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
+        self.ranked, self.ids = self.ranked[: len(kept)][kept], self.ids[: len(kept)][kept]
 
     def _size(self, run: int) -> int:
         return int(self.runs[run] - self.runs[run - 1])
@@ -88,8 +97,18 @@ class SortedIndex:
 
     def _merge_last_two(self) -> None:
         first, middle, last = (int(end) for end in self.runs[-3:])
+        self._merge(first, middle, last)
+        self.runs = np.delete(self.runs, -2)
+        del self._firsts[-1]
+
+    def _merge(self, first: int, middle: int, last: int) -> None:
         ranked, ids = np.empty(last - first, self.ranked.dtype), np.empty(last - first, np.int64)
         merge_runs(self.ranked, self.ids, first, middle, last, ranked, ids)
         self.ranked[first:last], self.ids[first:last] = ranked, ids
-        self.runs = np.delete(self.runs, -2)
-        del self._firsts[-1]
+
+
+def comparable(block: Values) -> Values:
+    """Numbers that can be put in order: NaN stands behind the rest; such a tuple never matches."""
+    if block.dtype == np.float64 and np.isnan(block).any():
+        return np.where(np.isnan(block), np.inf, block)
+    return block

@@ -20,11 +20,12 @@ import pyarrow as pa
 from dovetail.engine.admit.block import Block
 from dovetail.engine.buffer.columns import Column, FixedColumn, Numbers, column_for, layout, moved, resident_part
 from dovetail.engine.buffer.hashed import CellIndex, HashIndex
+from dovetail.engine.buffer.paired import PairIndex
 from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.combine.kernels import bounds_of, first_at_least, running_largest
 from dovetail.model import expression
 from dovetail.model.stream import Stream
-from dovetail.plan.physical import Attribute, Group, Key, Storage, Vector
+from dovetail.plan.physical import Attribute, Group, Key, Option, Pair, Ranking, Storage, Vector
 
 Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
@@ -60,7 +61,7 @@ class Window:
         self._eligible = np.empty(0, np.bool_) if storage.keeps_all else None
         self.hashed = {key: HashIndex() for key in storage.hashed}
         self.celled = {cells: CellIndex(cells.width) for cells in storage.celled}
-        self.ranked = {attribute: SortedIndex() for attribute in storage.sorted}
+        self.ranked = {ranking: _sorted_index(ranking) for ranking in storage.sorted}
         self._chained = self._chains()
 
     @property
@@ -226,8 +227,16 @@ class Window:
     def _index(self, first: int, last: int, chained: Chains) -> None:
         for source, index in chained:
             index.insert(source.data, self.base, first, last)
-        for ranked, runs in self.ranked.items():
-            runs.insert(self.attribute(ranked), self.base, first, last)
+        for ranking, runs in self.ranked.items():
+            self._rank(ranking, runs, first, last)
+
+    def _rank(self, ranking: Ranking, runs: SortedIndex, first: int, last: int) -> None:
+        if isinstance(ranking, Pair):
+            assert isinstance(runs, PairIndex)
+            codes, values = self.attribute(ranking.key), self.attribute(ranking.number)
+            runs.insert_pairs(codes, values, self.base, first, last)
+        else:
+            runs.insert(self.attribute(ranking), self.base, first, last)
 
     def restructure(self, storage: Storage, read: Callable[[pa.RecordBatch], Block]) -> None:
         """Keep the same tuples another way: indexes that are new are built, those no longer wanted are dropped.
@@ -247,14 +256,14 @@ class Window:
         before = [*self.hashed.values(), *self.celled.values(), *self.ranked.values()]
         self.hashed = {key: self.hashed.get(key) or HashIndex() for key in storage.hashed}
         self.celled = {cells: self.celled.get(cells) or CellIndex(cells.width) for cells in storage.celled}
-        self.ranked = {attribute: self.ranked.get(attribute) or SortedIndex() for attribute in storage.sorted}
+        self.ranked = {ranking: self.ranked.get(ranking) or _sorted_index(ranking) for ranking in storage.sorted}
         self._chained = self._chains()
         for source, index in self._chained:
             if index not in before:
                 index.build(source.data, self.base, self.tail, self._end_of(index), self._capacity)
-        for attribute, runs in self.ranked.items():
+        for ranking, runs in self.ranked.items():
             if runs not in before and len(self):
-                runs.insert(self.attribute(attribute), self.base, self.tail, self.shown)
+                self._rank(ranking, runs, self.tail, self.shown)
 
     def _end_of(self, index: HashIndex) -> int:
         """The id before which an index holds tuples."""
@@ -368,13 +377,19 @@ class Window:
             index.resize(source.data, self.base, self.tail, self._end_of(index))
 
 
+def _sorted_index(ranking: Ranking) -> SortedIndex:
+    return PairIndex() if isinstance(ranking, Pair) else SortedIndex()
+
+
 def _is_plain_time(stream: Stream) -> bool:
     return bool(pa.types.is_timestamp(stream.time_type) and stream.time_type.unit == "us")
 
 
 def _stored_as(name: str, attribute: Attribute) -> str | None:
     """The column of stream ``name`` that is the attribute, number for number."""
-    if isinstance(attribute, Vector | Group) or (isinstance(attribute, Key) and len(attribute.expressions) > 1):
+    if isinstance(attribute, Vector | Group | Option) or (
+        isinstance(attribute, Key) and len(attribute.expressions) > 1
+    ):
         return None
     operand = attribute.expressions[0] if isinstance(attribute, Key) else attribute.expression
     if not isinstance(operand, expression.Column) or operand.stream != name:

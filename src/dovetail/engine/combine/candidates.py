@@ -6,7 +6,9 @@ answer comes in pieces of (parent, tuple id) pairs of bounded size; a tuple's ti
 must be consumed before the next is asked for.
 
     equality     hash chains    sorted runs    a dense loop      (the last rows of a key: the front of its chain)
+    one of some  hash chains
     band         hashed cells   sorted runs    a dense loop
+    both                        sorted runs
     similarity                                 matrix products
     only time                                  a dense loop
 """
@@ -17,6 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from dovetail.engine.buffer.paired import PairIndex
+from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine import kernels
 from dovetail.engine.combine.bands import band_arguments, value_ranges
@@ -25,7 +29,18 @@ from dovetail.engine.combine.row_windows import RowWindowed
 from dovetail.engine.combine.similarity import similar_pairs
 from dovetail.model.expression import streams_of
 from dovetail.model.predicate import Band
-from dovetail.plan.physical import Access, BandAccess, Cells, Key, KeyAccess, Number, SimilarityAccess
+from dovetail.plan.physical import (
+    Access,
+    AnyAccess,
+    BandAccess,
+    Cells,
+    Key,
+    KeyAccess,
+    Number,
+    Option,
+    PairAccess,
+    SimilarityAccess,
+)
 
 PIECE = 1 << 17
 
@@ -56,6 +71,10 @@ def bind(access: Access, windows: Windows, window: Window, width: int, rows: Row
         return _key_step(access, windows, window, width)
     if isinstance(access, BandAccess):
         return _band_step(access, windows, window, width)
+    if isinstance(access, PairAccess):
+        return _Paired(access, windows, window, width)
+    if isinstance(access, AnyAccess):
+        return _AnyOf(access, windows, window, width)
     if isinstance(access, SimilarityAccess):
         return _Similar(access, windows[access.bound_stream], window, width)
     return _Scanned(window, width)
@@ -84,7 +103,7 @@ class _Scratch:
 class _Bound:
     """The numbers to look for: of one bound stream, or combined from the codes of several."""
 
-    def __init__(self, windows: Windows, owner: str, attribute: Key | Number) -> None:
+    def __init__(self, windows: Windows, owner: str, attribute: Key | Number | Option) -> None:
         self._owner, self._window, self._source = owner, windows[owner], windows[owner].source(attribute)
 
     def where(self, partial: Partial) -> tuple[Array, Ids, int]:
@@ -142,7 +161,7 @@ def _band_step(access: BandAccess, windows: Windows, window: Window, width: int)
 class _Hashed(_Scratch):
     walks = True
 
-    def __init__(self, bound: _Bound | _BoundTogether, own: Key, window: Window, width: int) -> None:
+    def __init__(self, bound: _Bound | _BoundTogether, own: Key | Option, window: Window, width: int) -> None:
         super().__init__(window, width)
         self._bound, self._own, self._index = bound, window.source(own), window.hashed[own]
 
@@ -172,6 +191,27 @@ class _LastRows(_Scratch):
             codes, bound, base, partial.newest, partial.expiry, own, window.times, leaves, eligible, index.nexts,
             index.heads, index.shift, window.base, window.tail, p, resume, self.parents, self.found,
         ))  # fmt: skip
+
+
+class _AnyOf:
+    """One probe after the other; what an earlier one has found is left out, so that no pair comes twice."""
+
+    walks = True
+
+    def __init__(self, access: AnyAccess, windows: Windows, window: Window, width: int) -> None:
+        bound = [_Bound(windows, access.bound_stream, other) for _, other in access.options]
+        self._window, self._bound = window, bound
+        self._own = [window.source(own) for own, _ in access.options]
+        self._steps = [_Hashed(b, own, window, width) for b, (own, _) in zip(bound, access.options, strict=True)]
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        codes = [bound.values(partial) for bound in self._bound]
+        for at, step in enumerate(self._steps):
+            for parents, ids in step.pieces(partial):
+                fresh, slots = np.ones(len(ids), np.bool_), ids - self._window.base
+                for wanted, own in zip(codes[:at], self._own, strict=False):
+                    fresh &= wanted[parents] != own.data[slots]
+                yield parents[fresh], ids[fresh]
 
 
 class _ScannedKeys(_Scratch):
@@ -248,10 +288,7 @@ class _Ranked(_Scratch):
         values, lows, index, window = self._bound.values(partial), partial.newest - self.width, self._index, self.window
         low, high, flags = band_arguments(self._band, self._is_left, index.ranked.dtype)
         firsts, lasts = value_ranges(values, low, high, flags)
-        runs = index.runs
-        if index.largest is not None and len(partial):
-            oldest, newest = int(lows.min()), int(partial.expiry.max())
-            runs = index.between(window.clock, window.base, window.tail, window.slack, oldest, newest)
+        runs = _runs_in_time(index, window, lows, partial)
         p, run, at = 0, 0, -1
         while p < len(partial):
             n, p, run, at = kernels.sorted_probe(
@@ -259,6 +296,41 @@ class _Ranked(_Scratch):
                 window.times, window.base, window.tail, p, run, at, self.parents, self.found,
             )  # fmt: skip
             yield self.piece(n)
+
+
+class _Paired(_Scratch):
+    def __init__(self, access: PairAccess, windows: Windows, window: Window, width: int) -> None:
+        super().__init__(window, width)
+        index, band = window.ranked[access.own], access.band
+        assert isinstance(index, PairIndex)
+        self._index, self._band, self._is_left = index, band.band, band.band.left == band.own.expression
+        self._codes, self._values = _bound_key(access.key, windows), _Bound(windows, band.bound_stream, band.bound)
+
+    def pieces(self, partial: Partial) -> Iterator[Piece]:
+        values, lows, index, window = (
+            self._values.values(partial),
+            partial.newest - self.width,
+            self._index,
+            self.window,
+        )
+        low, high, flags = band_arguments(self._band, self._is_left, index.ranked.dtype)
+        firsts, lasts = value_ranges(values, low, high, flags)
+        codes, runs = self._codes.values(partial), _runs_in_time(index, window, lows, partial)
+        p, run, at = 0, 0, -1
+        while p < len(partial):
+            n, p, run, at = kernels.pair_probe(
+                codes, values, firsts, lasts, lows, partial.expiry, low, high, flags, index.codes, index.ranked,
+                index.ids, runs, window.times, window.base, window.tail, p, run, at, self.parents, self.found,
+            )  # fmt: skip
+            yield self.piece(n)
+
+
+def _runs_in_time(index: SortedIndex, window: Window, lows: Ids, partial: Partial) -> Ids:
+    """The runs that can hold what some partial result may meet."""
+    if index.largest is None or not len(partial):
+        return index.runs
+    oldest, newest = int(lows.min()), int(partial.expiry.max())
+    return index.between(window.clock, window.base, window.tail, window.slack, oldest, newest)
 
 
 class _Scanned(_Scratch):

@@ -53,19 +53,19 @@ class HarvestingProbe(Probe):
         self._shedding.end(block)
 
     def _harvest(self, start: Partial, picks: Mapping[str, Pick]) -> Iterator[Partial]:
-        ranges = {level.stream: picks[level.stream].ranges for level in self._levels}
+        ranges = {level.stream: picks[level.stream].ranges for level in self.levels}
         if not all(ranges.values()):
-            self._shedding.looked(self._levels[0].stream, len(start), 0.0)
+            self._shedding.looked(self.levels[0].stream, len(start), 0.0)
         elif len(start):
-            self._sieves = [Chosen(ranges[level.stream]) for level in self._levels]
-            self._shares = [np.array(picks[level.stream].shares) for level in self._levels]
+            self._sieves = [Chosen(ranges[level.stream]) for level in self.levels]
+            self._shares = [np.array(picks[level.stream].shares) for level in self.levels]
             self._counting = self._harvested
             yield from self._extend(0, start)
-            for level, tally in zip(self._levels, self._harvested, strict=True):
+            for level, tally in zip(self.levels, self._harvested, strict=True):
                 self._shedding.learned.harvest((self.arriving, level.stream), *tally.take())
 
     def _thinned(self, origins: Ids) -> Thinned | None:
-        first = self._levels[0].stream
+        first = self.levels[0].stream
         if not len(origins) or not len(self._windows[first]):
             return None
         edges = self._shedding.finite_edges(self.arriving, first, origins)
@@ -75,7 +75,7 @@ class HarvestingProbe(Probe):
         """Look through everything, or through everything behind a thinned first window, and learn from it."""
         if not len(start):
             return
-        rest = len(self._levels) - 1
+        rest = len(self.levels) - 1
         share = 1.0 if thinned is None else thinned.share
         self._sieves, self._shares = [thinned, *[None] * rest], [share, *[1.0] * rest]
         self._counting = self._learned
@@ -83,12 +83,12 @@ class HarvestingProbe(Probe):
         yield from self._extend(0, start)
         first, came = self._learned[0], before[0][0]
         first.came = came + (first.came - came) * share
-        for level, tally, (came, matched) in zip(self._levels, self._learned, before, strict=True):
+        for level, tally, (came, matched) in zip(self.levels, self._learned, before, strict=True):
             direction = self.arriving, level.stream
             self._shedding.learned.step(direction, tally.came - came, tally.matched - matched)
 
     def _pieces(self, depth: int, partial: Partial) -> Iterator[Piece]:
-        level, sieve = self._levels[depth], self._sieves[depth]
+        level, sieve = self.levels[depth], self._sieves[depth]
         self._shedding.looked(level.stream, len(partial), self._shares[depth])
         step, window = self._steps[depth], self._windows[level.stream]
         if sieve is None:

@@ -35,7 +35,7 @@ class Probe:
         rows: Mapping[str, RowWindowed] | None = None,
     ) -> None:
         self.arriving = arriving
-        self._levels = levels
+        self.levels = levels
         self._windows = windows
         self._widths = widths
         self._row_windowed = rows or {}
@@ -64,10 +64,10 @@ class Probe:
         return self._steps[depth].pieces(partial)
 
     def _extend(self, depth: int, partial: Partial) -> Iterator[Partial]:
-        if depth == len(self._levels):
+        if depth == len(self.levels):
             yield partial
             return
-        level, tally = self._levels[depth], self._counting[depth]
+        level, tally = self.levels[depth], self._counting[depth]
         window, width = self._windows[level.stream], self._widths[level.stream]
         tally.came += len(partial)
         if not len(window):

@@ -64,7 +64,7 @@ class StagedProbe(Probe):
 
     def _ranges(self, arrivals: Suspended, times: Ids) -> Iterator[tuple[Ids, Ids, Ids | int, Ids | int]]:
         """Ranges of times, and of ids, that the stage adds: partners before and partners after the arrivals."""
-        first = self._levels[0].stream
+        first = self.levels[0].stream
         size = self._sizes[first]
         if isinstance(size, RowWindow):
             yield from self._rows(arrivals.stage, times, first, size)
@@ -108,7 +108,7 @@ class StagedProbe(Probe):
     def _first_step(
         self, start: Partial, lows: Ids, highs: Ids, least: Ids | int, most: Ids | int
     ) -> Iterator[Partial]:
-        level = self._levels[0]
+        level = self.levels[0]
         window, width = self._windows[level.stream], self._widths[level.stream]
         if not len(window):
             return

@@ -56,10 +56,9 @@ class FileStore:
             ) from error
 
     def read(self, number: int) -> pa.RecordBatch:
-        """The rows of a part."""
+        """The rows of a part, read at once: it is small, and mapping it into memory would take longer."""
         try:
-            with pa.memory_map(str(self._path(number))) as source:
-                return pa.ipc.open_file(source).get_batch(0)
+            return pa.ipc.open_file(pa.py_buffer(self._path(number).read_bytes())).get_batch(0)
         except (OSError, pa.ArrowInvalid) as error:
             raise StateError(
                 f"spilled part {number} in {str(self._folder)!r} cannot be read: {error}. Something removed or damaged "

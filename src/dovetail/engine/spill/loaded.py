@@ -15,7 +15,7 @@ import pyarrow as pa
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.deliver.unmatched import Semi, Unmatched
 from dovetail.engine.memory.insides import Insides
-from dovetail.engine.spill.part import EPOCH, Part, Span, epochs_of, span_in_memory
+from dovetail.engine.spill.part import EPOCH, Epochs, Part, Span, epochs_of, span_in_memory
 from dovetail.engine.spill.store import PartStore
 
 Notes = Mapping[str, npt.NDArray[np.int64]]
@@ -28,15 +28,27 @@ class Loaded:
 
     window: Window
     span: Span
+    departures: Epochs | None = None  # by slot; None: all at the span's
     unmatched: Mapping[str, Unmatched] = field(default_factory=dict)
     semi: Semi | None = None
+
+    def arrived(self, ids: Epochs) -> Epochs:
+        """The epochs in which these tuples arrived."""
+        epochs: Epochs = self.window.note(EPOCH)[ids - self.window.base]
+        return epochs
+
+    def departed(self, ids: Epochs) -> Epochs:
+        """The epochs from which on they were no longer in memory."""
+        if self.departures is None:
+            return np.full(len(ids), self.span.departed)
+        return self.departures[ids - self.window.base]
 
 
 def in_memory(inside: Insides, name: str) -> Loaded:
     """The stream's window as it is."""
     unmatched = {name: inside.unmatched[name]} if name in inside.unmatched else {}
     window = inside.windows[name]
-    return Loaded(window, span_in_memory(window), unmatched, inside.semi if _is_semi(inside, name) else None)
+    return Loaded(window, span_in_memory(window), None, unmatched, inside.semi if _is_semi(inside, name) else None)
 
 
 @contextmanager
@@ -60,7 +72,8 @@ def _window(inside: Insides, part: Part, rows: pa.RecordBatch) -> Loaded:
     semi = Semi(name, window) if _is_semi(inside, name) else None
     window.append(inside.doors[name].stored(rows))
     window.note(EPOCH)[: part.rows] = epochs_of(part.runs)
-    return Loaded(window, part.span, unmatched, semi)
+    departures = epochs_of(part.departures) if part.departures else None
+    return Loaded(window, part.span, departures, unmatched, semi)
 
 
 def _is_semi(inside: Insides, name: str) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from dovetail.engine.admit.watermarks import AFTER_ALL
 from dovetail.engine.spill.part import Epochs, Span
 
 Flags = npt.NDArray[np.bool_]
@@ -33,15 +34,17 @@ def all_made(spans: Mapping[str, Span], passed: int) -> bool:
     return last <= passed or last < min(span.departed for span in spans.values())
 
 
-def owed(arrived: Mapping[str, Epochs], spans: Mapping[str, Span], passed: int) -> Flags:
-    """Which combinations have not been made, from their members' epochs of arrival."""
+def owed(
+    arrived: Mapping[str, Epochs], departed: Mapping[str, Epochs], spans: Mapping[str, Span], passed: int
+) -> Flags:
+    """Which combinations have not been made, from their members' epochs of arrival and departure."""
     newest = _latest(arrived.values())
-    missing: Flags = (newest > passed) & (newest >= min(span.departed for span in spans.values()))
+    missing: Flags = (newest > passed) & (newest >= np.minimum.reduce(list(departed.values())))
     for name, span in spans.items():
         if span.probes:
             others = _latest(epochs for other, epochs in arrived.items() if other != name)
-            departed = min(each.departed for other, each in spans.items() if other != name)
-            missing &= ~_probed(np.array(span.probes), others, departed)
+            first = np.minimum.reduce([epochs for other, epochs in departed.items() if other != name])
+            missing &= ~_probed(np.array(span.probes), others, first)
     return missing
 
 
@@ -50,8 +53,8 @@ def _latest(arrived: Iterable[Epochs]) -> Epochs:
     return latest
 
 
-def _probed(probes: Epochs, arrived: Epochs, departed: int) -> Flags:
+def _probed(probes: Epochs, arrived: Epochs, departed: Epochs) -> Flags:
     """Whether a logged probe lies between an arrival and the departure."""
     after = np.searchsorted(probes, arrived)
-    first: Epochs = np.append(probes, departed)[after]
+    first: Epochs = np.append(probes, AFTER_ALL)[after]
     return first < departed

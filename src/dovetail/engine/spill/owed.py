@@ -19,7 +19,7 @@ from dovetail.engine.combine.probe import alone, lengthened
 from dovetail.engine.memory.insides import Insides
 from dovetail.engine.spill.loaded import Loaded, in_memory, loaded
 from dovetail.engine.spill.made import all_made, owed, possible
-from dovetail.engine.spill.part import EPOCH, Part
+from dovetail.engine.spill.part import Part
 from dovetail.engine.spill.store import PartStore
 from dovetail.plan.physical import Level
 
@@ -81,10 +81,9 @@ class Owed:
         return possible(spans, self.inside.widths) and not (complete and all_made(spans, self.passed))
 
     def _not_made(self, members: Members, partial: Partial) -> Iterator[Found]:
-        arrived = {
-            name: member.window.note(EPOCH)[partial.ids[name] - member.window.base] for name, member in members.items()
-        }
-        keep = owed(arrived, {name: member.span for name, member in members.items()}, self.passed)
+        arrived = {name: member.arrived(partial.ids[name]) for name, member in members.items()}
+        departed = {name: member.departed(partial.ids[name]) for name, member in members.items()}
+        keep = owed(arrived, departed, {name: member.span for name, member in members.items()}, self.passed)
         if keep.any():
             yield members, partial.where(keep)
 

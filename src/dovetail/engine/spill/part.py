@@ -17,7 +17,7 @@ from dovetail.engine.buffer.window import Window
 
 EPOCH = "epoch"
 Epochs = npt.NDArray[np.int64]
-Runs = tuple[tuple[int, int], ...]  # (how many tuples, their epoch of arrival), in order
+Runs = tuple[tuple[int, int], ...]  # (how many tuples, their epoch), in order
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,17 @@ class Part:
     bytes: int
     runs: Runs
     span: Span
+    departures: Runs = ()  # if its tuples left memory at different times; the span has the first of them
 
     def probed(self, epoch: int) -> "Part":
         """After it was joined with what is in memory at the end of the epoch."""
         return replace(self, span=replace(self.span, probes=(*self.span.probes, epoch)))
 
     def settled(self) -> "Part":
-        """After a pass over everything, when no probe before it matters any more."""
-        return replace(self, span=replace(self.span, probes=()))
+        """After a pass over everything, when no arrival, departure or probe before it matters any more."""
+        last = self.span.last
+        span = replace(self.span, first=last, probes=())
+        return replace(self, runs=((self.rows, last),), departures=(), span=span)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -58,8 +61,8 @@ class Part:
     @staticmethod
     def from_json(values: dict[str, Any]) -> "Part":
         span = Span(**(values["span"] | {"probes": tuple(values["span"]["probes"])}))
-        runs = tuple((count, epoch) for count, epoch in values["runs"])
-        return Part(**(values | {"runs": runs, "span": span}))
+        runs = {name: tuple((count, epoch) for count, epoch in values[name]) for name in ("runs", "departures")}
+        return Part(**(values | runs | {"span": span}))
 
 
 def span_in_memory(window: Window) -> Span:
@@ -72,13 +75,14 @@ def span_in_memory(window: Window) -> Span:
 
 
 def runs_of(epochs: Epochs) -> Runs:
-    """Epochs of arrival, which never fall, as runs.
+    """Epochs as runs of equal ones.
 
-    >>> runs_of(np.array([3, 3, 4]))
-    ((2, 3), (1, 4))
+    >>> runs_of(np.array([3, 3, 4, 3]))
+    ((2, 3), (1, 4), (1, 3))
     """
-    values, counts = np.unique(epochs, return_counts=True)
-    return tuple(zip(counts.tolist(), values.tolist(), strict=True))
+    starts = np.flatnonzero(np.diff(epochs, prepend=-1))
+    counts = np.diff(starts, append=len(epochs))
+    return tuple(zip(counts.tolist(), epochs[starts].tolist(), strict=True))
 
 
 def epochs_of(runs: Runs) -> Epochs:

@@ -26,6 +26,7 @@ from dovetail.engine.memory.keeper import Carefree, Incoming, Reach, others
 from dovetail.engine.spill.choose import Choice, choice_of
 from dovetail.engine.spill.flush import Flush
 from dovetail.engine.spill.leave import leave
+from dovetail.engine.spill.leaving import Leaving
 from dovetail.engine.spill.merge import merge_parts
 from dovetail.engine.spill.owed import Members, Owed
 from dovetail.engine.spill.part import EPOCH, Part
@@ -36,6 +37,7 @@ from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget
 
 _HELD_SHARE = 0.25
+_WORTH_MERGING = 0.5  # of a full part: then it is never merged again before the next pass
 
 
 class Spill(Carefree):
@@ -51,12 +53,21 @@ class Spill(Carefree):
         self._later = inside.plan().query.order != "none" or inside.plan().query.how != "inner"
         self._pauses = Pauses()
         self._paused = False
-        self.parts: dict[int, Part] = {}
+        self.parts = {}
         self.epoch, self.passed, self.next_part = 0, -1, 0
         self.floor = dict.fromkeys(inside.windows, BEFORE_ALL)
         self.counts = {"flushes": 0, "flushed_tuples": 0, "passes": 0, "probes": 0, "disk_results": 0}
         for window in inside.windows.values():
             window.keep_note(EPOCH, 0)
+
+    @property
+    def parts(self) -> dict[int, Part]:
+        """What is on disk, by number."""
+        return self._parts
+
+    @parts.setter
+    def parts(self, parts: dict[int, Part]) -> None:
+        self._parts, self._leaving = parts, Leaving(parts.values())
 
     def flush_by(self, choice: Choice) -> None:
         """Choose otherwise what leaves memory."""
@@ -100,6 +111,12 @@ class Spill(Carefree):
             self.counts["flushes"] += 1
             self.counts["flushed_tuples"] += sum(part.rows for part in parts)
             self.begin_epoch(self.epoch + 1)
+            self._merge(least=_WORTH_MERGING)
+
+    def _merge(self, least: float) -> None:
+        merged = merge_parts(self.store, self._flush, self.parts.values(), self.next_part, least)
+        self.parts = {part.number: part for part in merged}
+        self.next_part = max(self.next_part, *(number + 1 for number in self.parts))
 
     def begin_epoch(self, epoch: int) -> None:
         """From now on tuples arrive in this epoch."""
@@ -120,9 +137,10 @@ class Spill(Carefree):
 
     def _mostly_expired(self, reach: Reach) -> bool:
         """Whether half of the tuples could be forgotten after a pass."""
-        gone = sum(part.rows for part in self.parts.values() if self._is_gone(part, reach))
-        stored = sum(part.rows for part in self.parts.values())
+        gone = stored = 0
         for name, window in self.inside.windows.items():
+            gone += self._leaving.before(name, others(reach, name) - self.inside.widths[name])
+            stored += self._leaving.rows(name)
             if name not in self.inside.rows:
                 gone += window.id_from(min(reach.values()) - self.inside.widths[name]) - window.tail
                 stored += len(window)
@@ -156,8 +174,8 @@ class Spill(Carefree):
             if self._is_gone(part, reach):
                 del self.parts[part.number]
                 self.store.delete(part.number)
-        merged = merge_parts(self.store, self._flush, self.parts.values())
-        self.parts = {part.number: part for part in merged}
+        if self.parts:
+            self._merge(least=0.0)
 
     def _deliver(self, members: Members, found: Partial) -> Rows:
         windows = {name: member.window for name, member in members.items()}

@@ -10,6 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from dovetail.engine.buffer.columns import text_buffers
+from dovetail.engine.buffer.paired import PairIndex
 from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.combine import kernels
 from dovetail.engine.combine.bands import band_arguments, value_ranges
@@ -18,6 +19,7 @@ from dovetail.plan.choose_algorithm import cell_width
 from tests.unit.engine.combine.twins import drained, hash_index, in_band, last_rows, matching, pushes_out
 
 SMALL = st.integers(-3, 3)
+KEYS = st.sampled_from([-(2**63), -1, 0, 2**63 - 1])
 ENDS = st.sampled_from([-(2**63), 2**63 - 1, -(2**63) + 1, 0, 5])
 FLOATS = st.sampled_from([0.0, 1.0, 0.1, 0.3, -1.0, 1e308, -1e308, 5e-324, float("inf"), float("-inf")])
 SIZES = st.sampled_from([1, 2, 7, 300])
@@ -159,6 +161,32 @@ def test_bands_by_scan_and_by_sorted_runs(drawn: tuple[Case, Band], window_is_le
     assert drained(kernels.sorted_probe, *probe, *stored, size=size, places=3) == wanted
 
 
+@given(INTEGERS | REALS, st.booleans(), SIZES, st.data())
+def test_bands_within_a_key_by_sorted_pairs(
+    drawn: tuple[Case, Band], window_is_left: bool, size: int, data: st.DataObject
+) -> None:
+    case, band = drawn
+    low, high, flags = band_arguments(band, window_is_left, case.window.dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ranges = value_ranges(case.values, low, high, flags)
+    keys, wanted_keys = (np.array(data.draw(st.lists(KEYS, min_size=n, max_size=n)), np.int64) for n in lengths(case))
+
+    def fits(own: Any, other: Any) -> bool:
+        return in_band(band, own, other) if window_is_left else in_band(band, other, own)
+
+    pairs = [(p, i) for p, i in expected(case, fits) if keys[i - case.base] == wanted_keys[p]]
+    index = PairIndex()
+    for first, last in thirds(case):
+        index.insert_pairs(keys, case.window, case.base, case.base + first, case.base + last)
+    probe = (wanted_keys, case.values, *ranges, case.lows, case.highs, low, high, flags)
+    stored = (index.codes, index.ranked, index.ids, index.runs, case.times, case.base, case.tail)
+    assert drained(kernels.pair_probe, *probe, *stored, size=size, places=3) == pairs
+
+
+def lengths(case: Case) -> tuple[int, int]:
+    return len(case.window), len(case.values)
+
+
 def real(window: float, value: float) -> Case:
     ages = np.zeros(1, np.int64)
     return Case(np.array([window]), np.array([value]), ages, ages, ages, 0, 0)
@@ -187,11 +215,17 @@ def test_bands_by_cells(drawn: tuple[Case, Band], window_is_left: bool, size: in
 
 def sorted_index(case: Case) -> SortedIndex:
     """Filled in three blocks."""
-    index, third = SortedIndex(), len(case.window) // 3
-    for first, last in ((0, third), (third, 2 * third), (2 * third, len(case.window))):
-        if last > first or last == len(case.window):
-            index.insert(case.window, case.base, case.base + first, case.base + last)
+    index = SortedIndex()
+    for first, last in thirds(case):
+        index.insert(case.window, case.base, case.base + first, case.base + last)
     return index
+
+
+def thirds(case: Case) -> list[tuple[int, int]]:
+    """Where blocks begin and end."""
+    third, size = len(case.window) // 3, len(case.window)
+    blocks = ((0, third), (third, 2 * third), (2 * third, size))
+    return [(first, last) for first, last in blocks if last > first or last == size]
 
 
 @given(st.lists(st.integers(0, 2), max_size=25), st.integers(1, 3), st.integers(0, 25))
@@ -225,6 +259,22 @@ def test_merge_runs(dtype: Any, data: st.DataObject) -> None:
     order = np.argsort(ranked[1:], kind="stable")
     assert out.tolist() == ranked[1:][order].tolist()
     assert ids_out.tolist() == (order + 1).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+@given(st.data())
+def test_merge_pairs(dtype: Any, data: st.DataObject) -> None:
+    left, right = (sorted(data.draw(st.lists(st.tuples(SMALL, SMALL), max_size=10))) for _ in range(2))
+    pairs = [(9, 9), *left, *right]
+    codes, ranked = np.array([code for code, _ in pairs]), np.array([value for _, value in pairs], dtype)
+    out = np.empty(len(pairs) - 1, np.int64), np.empty(len(pairs) - 1, dtype), np.empty(len(pairs) - 1, np.int64)
+    kernels.merge_pairs(codes, ranked, np.arange(len(pairs)), 1, 1 + len(left), len(pairs), *out)
+    order = np.lexsort((ranked[1:], codes[1:]))
+    assert [each.tolist() for each in out] == [
+        codes[1:][order].tolist(),
+        ranked[1:][order].tolist(),
+        (order + 1).tolist(),
+    ]
 
 
 @given(st.lists(SMALL, min_size=1, max_size=20))

@@ -11,7 +11,8 @@ def span(first: int, last: int, departed: int = 1 << 62, **more: object) -> Span
 
 
 def is_owed(arrived: dict[str, int], spans: dict[str, Span], passed: int = -1) -> bool:
-    return bool(owed({name: np.array([epoch]) for name, epoch in arrived.items()}, spans, passed)[0])
+    epochs = {name: np.array([epoch]) for name, epoch in arrived.items()}
+    return bool(owed(epochs, {name: np.array([each.departed]) for name, each in spans.items()}, spans, passed)[0])
 
 
 def test_members_that_were_in_memory_together_are_made() -> None:
@@ -52,6 +53,6 @@ def test_parts_that_are_too_far_apart_or_of_other_keys_are_not_read() -> None:
 
 
 def test_a_part_survives_its_json() -> None:
-    part = Part(3, "A", 5, 80, ((2, 1), (3, 4)), Span(1, 9, 1, 4, 6, 2, (7, 8)))
+    part = Part(3, "A", 5, 80, ((2, 1), (3, 4)), Span(1, 9, 1, 4, 6, 2, (7, 8)), ((4, 6), (1, 9)))
     assert Part.from_json(part.to_json()) == part
     assert runs_of(epochs_of(part.runs)) == part.runs

@@ -33,6 +33,7 @@ from dovetail.engine.combine.kernels.codes import (
 )
 from dovetail.engine.combine.kernels.notes import first_note_from, turn_notes
 from dovetail.engine.combine.kernels.order import time_order
+from dovetail.engine.combine.kernels.pairs import merge_pairs, pair_probe
 from dovetail.engine.combine.kernels.runs import merge_runs, sorted_probe
 from dovetail.engine.combine.kernels.scans import first_at_least, scan_all, scan_band, scan_equal
 from dovetail.engine.combine.kernels.times import bounds_of, extend, inspect_times, running_largest
@@ -64,7 +65,9 @@ __all__ = [
     "in_band",
     "inspect_times",
     "last_rows_probe",
+    "merge_pairs",
     "merge_runs",
+    "pair_probe",
     "pair_products",
     "push_out",
     "running_largest",
