@@ -6,7 +6,6 @@ Ends with 0 when it was stopped or came to its end, 1 when Spark or a query fail
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -58,7 +57,6 @@ def _on_spark(pipeline: Pipeline, once: bool, seconds: float | None, name: str) 
     from dovetail.runtime.spark.session import spark_session
 
     stop = Event()
-    import_module("dovetail.engine.engine")  # compiles kernels, if need be, before several workers would at once
     session = spark_session(name=f"dovetail run {name}")
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -10,7 +10,8 @@ multiples of 2 ** -1074, at most 2 ** 2098 of them: 69 digits leave room for 2 *
 import math
 
 import numpy as np
-from numba import njit
+
+from dovetail.kernel import kernel
 
 WHOLE_DIGITS, DOUBLE_DIGITS = 6, 69
 DOUBLE_SCALE = -1074
@@ -21,7 +22,7 @@ _ROWS = "int64[:, ::1]"
 _LOW = np.int64(0xFFFFFFFF)
 
 
-@njit(f"void({_I8})", cache=True, nogil=True)
+@kernel(f"void({_I8})")
 def _carry(digits):
     carry = np.int64(0)
     last = len(digits) - 1
@@ -32,7 +33,7 @@ def _carry(digits):
     digits[last] += carry
 
 
-@njit(f"boolean({_I8}, int64, int64)", cache=True, nogil=True)
+@kernel(f"boolean({_I8}, int64, int64)")
 def _rounds_up(digits, first, kept):
     """Whether the bits from ``first`` down are more than half of the last bit kept, or half and that bit is odd."""
     at, bit = first >> 5, first & 31
@@ -44,7 +45,7 @@ def _rounds_up(digits, first, kept):
     return below != 0 or kept & 1 == 1
 
 
-@njit(f"float64({_I8}, {_I8}, int64)", cache=True, nogil=True)
+@kernel(f"float64({_I8}, {_I8}, int64)")
 def _rounded(digits, scratch, scale):
     """The double nearest to a carried row of digits, ties to even."""
     negative = digits[len(digits) - 1] < 0
@@ -71,7 +72,7 @@ def _rounded(digits, scratch, scale):
     return -value if negative else value
 
 
-@njit(f"void({_I8}, {_I8}, {_I8}, {_I8}, int64, int64)", cache=True, nogil=True)
+@kernel(f"void({_I8}, {_I8}, {_I8}, {_I8}, int64, int64)")
 def _add_whole(digits, weights, lows, highs, start, stop):
     for at in range(start, stop):
         weight = weights[at]
@@ -82,7 +83,7 @@ def _add_whole(digits, weights, lows, highs, start, stop):
     _carry(digits)
 
 
-@njit(f"void({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_ROWS}, {_ROWS}, boolean[::1])", cache=True, nogil=True)
+@kernel(f"void({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_ROWS}, {_ROWS}, boolean[::1])")
 def sum_whole_runs(groups, weights, lows, highs, starts, sums, summed, beyond):
     """Each run's group as 128 bits, low word first; ``beyond`` where they do not suffice."""
     for run in range(len(starts) - 1):
@@ -94,7 +95,7 @@ def sum_whole_runs(groups, weights, lows, highs, starts, sums, summed, beyond):
         beyond[run] = digits[4] != sign & _LOW or digits[5] != sign
 
 
-@njit(f"void({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_ROWS}, float64[::1])", cache=True, nogil=True)
+@kernel(f"void({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_ROWS}, float64[::1])")
 def round_whole_runs(groups, weights, lows, highs, starts, sums, summed):
     """Each run's group as the nearest double."""
     scratch = np.empty(sums.shape[1], np.int64)
@@ -104,7 +105,7 @@ def round_whole_runs(groups, weights, lows, highs, starts, sums, summed):
         summed[run] = _rounded(digits, scratch, 0)
 
 
-@njit(f"void({_I8}, float64, int64)", cache=True, nogil=True)
+@kernel(f"void({_I8}, float64, int64)")
 def _add_double(digits, value, weight):
     fraction, exponent = math.frexp(abs(value))
     whole, place = np.int64(math.ldexp(fraction, 53)), exponent - 53 - DOUBLE_SCALE
@@ -120,7 +121,7 @@ def _add_double(digits, value, weight):
     digits[at + 2] += weight * (high >> 32)
 
 
-@njit(f"void({_I8}, {_I8}, float64[::1], {_I8}, {_ROWS}, {_ROWS}, float64[::1])", cache=True, nogil=True)
+@kernel(f"void({_I8}, {_I8}, float64[::1], {_I8}, {_ROWS}, {_ROWS}, float64[::1])")
 def sum_double_runs(groups, weights, values, starts, sums, oddities, summed):
     """Each run's group as the double nearest to the exact sum; NaN and infinities are counted beside."""
     scratch = np.empty(sums.shape[1], np.int64)
