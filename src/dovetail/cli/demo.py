@@ -47,6 +47,9 @@ def demo(
     except (DovetailError, RuntimeError) as error:  # Spark's own errors are RuntimeErrors
         failure = str(error).splitlines()[0]
     if failure:
+        from dovetail.runtime.spark.chatter import chatter
+
+        chatter.keep()
         typer.echo(f"{failure}\nWhat Spark had to say about it is in {folder}.", err=True)
         raise typer.Exit(1)
     shutil.rmtree(folder, ignore_errors=True)

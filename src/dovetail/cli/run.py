@@ -49,8 +49,15 @@ def run(
     complaint = complaint_about_java() if find_spec("pyspark") else no_pyspark
     failure = complaint or _on_spark(pipeline, once, seconds, file.name)
     if failure:
-        typer.echo(failure, err=True)
+        typer.echo(failure if complaint else f"{failure}{_and_the_log()}", err=True)
         raise typer.Exit(FAILURE)
+
+
+def _and_the_log() -> str:
+    from dovetail.runtime.spark.chatter import chatter
+
+    log = chatter.keep()
+    return f"\nWhat Spark said is in {log}" if log else ""
 
 
 def _on_spark(pipeline: Pipeline, once: bool, seconds: float | None, name: str) -> str | None:
