@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 
 from dovetail.api import Query
+from dovetail.cli.file_order import order_warnings
 from dovetail.cli.java import complaint_about_java
 from dovetail.cli.pipeline_file import MISTAKE, read_pipeline, routed
 from dovetail.cli.pipeline_groups import Part, parts_of
@@ -57,7 +58,7 @@ def _and_the_log() -> str:
     from dovetail.runtime.spark.chatter import chatter
 
     log = chatter.keep()
-    return f"\nWhat Spark said is in {log}" if log else ""
+    return f" (what Spark said is in {log})" if log else ""
 
 
 def _on_spark(pipeline: Pipeline, once: bool, seconds: float | None, name: str) -> str | None:
@@ -88,6 +89,8 @@ def run_on(
 
     With a folder for ``reports``, ``dovetail dashboard`` shows them meanwhile.
     """
+    for warning in order_warnings(pipeline.streams):
+        console.print(warning, markup=False, highlight=False, soft_wrap=True)
     with ExitStack() as stopping:
         try:
             parts = parts_of(routed(pipeline, lambda declared: frame(session, declared)))
@@ -105,7 +108,8 @@ def run_on(
         reports_of.finish()
     for each in started:
         each.take()
-        console.print(each.summary(), markup=False, highlight=False, soft_wrap=True)
+        for line in [*each.lost(), each.summary()]:
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
     return failure
 
 
