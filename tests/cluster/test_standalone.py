@@ -20,6 +20,7 @@ from tests.spark.queries import SCHEMA, build
 BATCHES = 6
 COUNTED = (
     "from dovetail.engine.combine.kernels.chains import hash_insert, hash_probe; "
+    "hash_insert.load(); hash_probe.load(); "
     "print(sum(sum(kernel.stats.cache_misses.values()) for kernel in (hash_insert, hash_probe)))"
 )
 Page = dict[int, tuple[str, str]]

@@ -1,5 +1,6 @@
 """A pipeline file on Spark: Parquet in, Parquet out; types; what cannot be started."""
 
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -84,6 +85,26 @@ def test_parquet_in_and_out(run: Callable[[], Any], tmp_path: Path) -> None:
     assert expected.num_rows
     assert comparable(pq.read_table(tmp_path / "out")) == comparable(expected)
     assert f"60 rows in, {expected.num_rows} results" in done.output.splitlines()[-1]
+
+
+def test_files_in_another_order_than_their_times_are_said_to_be_late(run: Callable[[], Any], tmp_path: Path) -> None:
+    """The newest file of Temperature is read first, one file per batch: of the others, all rows that pass are late."""
+    file = tmp_path / "pipeline.sql"
+    text = file.read_text().replace("value > 40", "value > 25")
+    file.write_text(text.replace("/Temperature'", "/Temperature', maxFilesPerTrigger = 1"))
+    for name, order in (("Temperature", (2, 0, 1)), ("Humidity", (0,))):
+        (tmp_path / name).mkdir()
+        for changed, part in enumerate(order):
+            path = tmp_path / name / f"{part}.parquet"
+            pq.write_table(rows(name).slice(10 * part, 10), path)
+            os.utime(path, (1_000_000 + changed, 1_000_000 + changed))
+    done = run()
+    assert done.exit_code == 0, done.output
+    before, *_, late, warning, summary = done.output.splitlines()
+    assert before.startswith("warning: 2 of Temperature's 3 files have rows that will be late")
+    assert late == "alarms: 14 of T's rows were late (58%)"
+    assert warning.startswith("warning: alarms: ")
+    assert "40 rows in" in summary
 
 
 def test_what_spark_cannot_do_is_said_in_one_line(run: Callable[[], Any], tmp_path: Path) -> None:

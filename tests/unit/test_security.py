@@ -2,8 +2,6 @@
 
 import ast
 import json
-import os
-import stat
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -15,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.runtime.spark.session import _errors_to
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "src" / "dovetail").rglob("*.py"))
@@ -144,17 +141,3 @@ def test_slices_that_somebody_changed_end_in_a_clear_error(kind: str, data: st.D
         body[data.draw(st.integers(8 + size, len(body) - 1))] = data.draw(st.integers(0, 255))
     with suppress(dv.DovetailError):
         resume(kind, signed(bytes(body)))
-
-
-def test_what_spark_says_goes_to_a_private_file_and_through_no_link(tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        with _errors_to(tmp_path / "spark.log"):
-            pass
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "spark.log").stat().st_mode) == 0o600
-    (tmp_path / "link.log").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OSError, match="link"), _errors_to(tmp_path / "link.log"):
-        pass
-    assert not (tmp_path / "elsewhere").exists()

@@ -6,7 +6,6 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -48,6 +47,9 @@ def demo(
     except (DovetailError, RuntimeError) as error:  # Spark's own errors are RuntimeErrors
         failure = str(error).splitlines()[0]
     if failure:
+        from dovetail.runtime.spark.chatter import chatter
+
+        chatter.keep()
         typer.echo(f"{failure}\nWhat Spark had to say about it is in {folder}.", err=True)
         raise typer.Exit(1)
     shutil.rmtree(folder, ignore_errors=True)
@@ -69,12 +71,10 @@ def run_in(folder: Path, screen: Screen, seconds: float | None, page: bool = Fal
             at_the_end.callback(shown.stop)
             screen.line(f"The page is at {shown.address}")
         screen.line(f"Alarms where {CONDITION} within one minute, for {RACKS:,} racks.")
-        screen.step("loading kernels (compiled once, the first time) ...")
-        import_module("dovetail.engine.engine")
         screen.step(f"starting Spark on {cores} cores ...")
         with spark_in(folder) as session:
             signal.signal(signal.SIGINT, lambda number, frame: stop.set())
-            screen.step("first micro-batch: starting Python workers ...")
+            screen.step("first micro-batch: starting Python workers (the first time, they compile kernels) ...")
             with running(session, folder) as pipeline, reporting(pipeline, folder / REPORTS if page else None) as see:
                 failure = watch(pipeline, tally, screen, stop, seconds, see=see)
             screen.rest()

@@ -2,12 +2,14 @@
 
 In a terminal, a small table that stays in place, and a bar where the end is known:
 
-    query    rows/s  results/s   results  complete     lag
-    alarms    1,333         38     1,911     100 %   2.1 s
+    query    rows/s  results/s   results  complete     lag  lost
+    alarms    1,333         38     1,911     100 %   2.1 s  12 late
 
 Elsewhere, a line for each batch that did something:
 
-    alarms: batch 3, 2,000 rows in, 57 results, 0.8 s
+    alarms: batch 3, 2,000 rows in, 57 results, 0.8 s (so far 12 late)
+
+"complete" is about what a budget leaves out; rows that came late or had no time are beside it.
 """
 
 from dataclasses import dataclass, field
@@ -19,9 +21,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from dovetail.cli.lost_rows import lost_cell, lost_lines, lost_warnings
 from dovetail.observe.buckets import Buckets
 
-HEADS = ("query", "rows/s", "results/s", "results", "complete", "lag")
+HEADS = ("query", "rows/s", "results/s", "results", "complete", "lag", "lost")
 
 
 @dataclass
@@ -61,7 +64,8 @@ class Running:
         seconds = progress.durationMs.get("triggerExecution", 0) / 1000
         self.cells = self._cells(progress.numInputRows / max(seconds, 1e-3), results / max(seconds, 1e-3))
         done = f"batch {progress.batchId}, {progress.numInputRows:,} rows in, {results:,} results, {seconds:.1f} s"
-        return f"{self.name}: {done}"
+        lost = lost_cell(self.buckets.report()["streams"])
+        return f"{self.name}: {done} (so far {lost})" if lost else f"{self.name}: {done}"
 
     def _cells(self, rows_rate: float, results_rate: float) -> tuple[str, ...]:
         """What the table shows of the newest batch; the lag is that of the stream furthest behind the others."""
@@ -69,11 +73,17 @@ class Running:
         marks = [each["watermark"] for each in known["streams"].values() if each["watermark"] is not None]
         lag = (max(marks) - min(marks)) / 1e6 if marks else 0.0
         complete = known.get("completeness", 1.0)
-        return f"{rows_rate:,.0f}", f"{results_rate:,.0f}", f"{self.results:,}", f"{complete:.0%}", f"{lag:.1f} s"
+        rates = f"{rows_rate:,.0f}", f"{results_rate:,.0f}"
+        return *rates, f"{self.results:,}", f"{complete:.0%}", f"{lag:.1f} s", lost_cell(known["streams"])
 
     def summary(self) -> str:
         """The sums, once it has stopped."""
         return f"{self.name}: {self.batches} batches, {self.rows:,} rows in, {self.results:,} results"
+
+    def lost(self) -> list[str]:
+        """What became of rows that came late or had no time, and what to do if they are many."""
+        streams = self.buckets.report()["streams"]
+        return [*lost_lines(self.name, streams), *lost_warnings(self.name, streams)]
 
     def failure(self) -> str | None:
         """Why it ended by itself; None while it runs or if it came to its end."""

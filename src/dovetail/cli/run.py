@@ -6,7 +6,6 @@ Ends with 0 when it was stopped or came to its end, 1 when Spark or a query fail
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -18,6 +17,7 @@ from rich.console import Console
 
 from dovetail.api import Query
 from dovetail.api.shared_query import SharedQuery
+from dovetail.cli.file_order import order_warnings
 from dovetail.cli.java import complaint_about_java
 from dovetail.cli.pipeline_file import MISTAKE, read_pipeline, routed
 from dovetail.cli.pipeline_groups import Part, parts_of
@@ -50,15 +50,21 @@ def run(
     complaint = complaint_about_java() if find_spec("pyspark") else no_pyspark
     failure = complaint or _on_spark(pipeline, once, seconds, file.name)
     if failure:
-        typer.echo(failure, err=True)
+        typer.echo(failure if complaint else f"{failure}{_and_the_log()}", err=True)
         raise typer.Exit(FAILURE)
+
+
+def _and_the_log() -> str:
+    from dovetail.runtime.spark.chatter import chatter
+
+    log = chatter.keep()
+    return f" (what Spark said is in {log})" if log else ""
 
 
 def _on_spark(pipeline: Pipeline, once: bool, seconds: float | None, name: str) -> str | None:
     from dovetail.runtime.spark.session import spark_session
 
     stop = Event()
-    import_module("dovetail.engine.engine")  # compiles kernels, if need be, before several workers would at once
     session = spark_session(name=f"dovetail run {name}")
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -83,6 +89,8 @@ def run_on(
 
     With a folder for ``reports``, ``dovetail dashboard`` shows them meanwhile.
     """
+    for warning in order_warnings(pipeline.streams):
+        console.print(warning, markup=False, highlight=False, soft_wrap=True)
     with ExitStack() as stopping:
         try:
             parts = parts_of(routed(pipeline, lambda declared: frame(session, declared)))
@@ -100,7 +108,8 @@ def run_on(
         reports_of.finish()
     for each in started:
         each.take()
-        console.print(each.summary(), markup=False, highlight=False, soft_wrap=True)
+        for line in [*each.lost(), each.summary()]:
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
     return failure
 
 

@@ -5,7 +5,8 @@ of 0, 1, 2, ... slices together. A direction of which nothing is looked through 
 """
 
 import numpy as np
-from numba import njit
+
+from dovetail.kernel import kernel, part
 
 _MODEL = "float64[::1], float64[:,::1], float64[:,:,::1], float64[:,:,::1]"
 OUTPUT, OUTPUT_PER_COST, DELTA = 0, 1, 2
@@ -13,7 +14,7 @@ _NOTHING = 1e-300
 _SLACK = 1 + 1e-9
 
 
-@njit(f"UniTuple(float64, 2)({_MODEL}, int64[:,::1], int64, int64, int64)", cache=True, nogil=True)
+@kernel(f"UniTuple(float64, 2)({_MODEL}, int64[:,::1], int64, int64, int64)")
 def value(rates, fanouts, costs, yields, counts, i, j, by):
     """Output and cost per second of one direction, with ``by`` slices more in step j (see ``take``)."""
     reached, cost = rates[i], 0.0
@@ -26,7 +27,7 @@ def value(rates, fanouts, costs, yields, counts, i, j, by):
     return reached, cost
 
 
-@njit(f"UniTuple(float64, 2)({_MODEL}, int64[:,::1])", cache=True, nogil=True)
+@kernel(f"UniTuple(float64, 2)({_MODEL}, int64[:,::1])")
 def total(rates, fanouts, costs, yields, counts):
     """Output and cost per second of all directions."""
     output = cost = 0.0
@@ -37,7 +38,7 @@ def total(rates, fanouts, costs, yields, counts):
     return output, cost
 
 
-@njit("float64(float64, float64, float64, float64, int64)", cache=True, nogil=True, inline="always")
+@part(inline="always")
 def score(output, cost, gain, spent, metric):
     """How good a step is that changes output and cost by so much."""
     if metric == DELTA:
@@ -47,7 +48,7 @@ def score(output, cost, gain, spent, metric):
     return (output + gain) / max(cost + spent, _NOTHING)
 
 
-@njit(f"UniTuple(float64, 2)({_MODEL}, int64[:,::1], int64, int64, int64)", cache=True, nogil=True)
+@kernel(f"UniTuple(float64, 2)({_MODEL}, int64[:,::1], int64, int64, int64)")
 def change(rates, fanouts, costs, yields, counts, i, j, by):
     """What a step does to output and cost."""
     output, cost = value(rates, fanouts, costs, yields, counts, i, 0, 0)
@@ -55,7 +56,7 @@ def change(rates, fanouts, costs, yields, counts, i, j, by):
     return after_output - output, after_cost - cost
 
 
-@njit("void(int64[:,::1], int64, int64, int64)", cache=True, nogil=True, inline="always")
+@part(inline="always")
 def take(counts, i, j, by):
     """Make the step: in window j, or (j = -1) one slice of every window, or none of any."""
     if j >= 0:
@@ -64,7 +65,7 @@ def take(counts, i, j, by):
         counts[i, :] = 1 if by > 0 else 0
 
 
-@njit(f"float64({_MODEL}, int64[:,::1], int64[:,::1], boolean[:,::1], float64, int64)", cache=True, nogil=True)
+@kernel(f"float64({_MODEL}, int64[:,::1], int64[:,::1], boolean[:,::1], float64, int64)")
 def climb_up(rates, fanouts, costs, yields, slices, counts, frozen, budget, metric):
     """Add the best slice that fits while there is one; column 0 of ``frozen`` is the direction's beginning."""
     m, k = counts.shape
@@ -99,7 +100,7 @@ def climb_up(rates, fanouts, costs, yields, slices, counts, frozen, budget, metr
         stale[at] = True
 
 
-@njit(f"void({_MODEL}, int64[:,::1], float64, int64, int64, int64)", cache=True, nogil=True)
+@kernel(f"void({_MODEL}, int64[:,::1], float64, int64, int64, int64)")
 def climb_down(rates, fanouts, costs, yields, counts, budget, metric, kept, kept_step):
     """Take away the slice that is missed least until the budget is met; a direction's last slices go together.
 
@@ -131,7 +132,7 @@ def climb_down(rates, fanouts, costs, yields, counts, budget, metric, kept, kept
         stale[at] = True
 
 
-@njit(f"void({_MODEL}, int64[:,::1], int64[:,::1], float64, int64)", cache=True, nogil=True)
+@kernel(f"void({_MODEL}, int64[:,::1], int64[:,::1], float64, int64)")
 def concentrate(rates, fanouts, costs, yields, slices, counts, budget, metric):
     """Give one direction after the other all it can use, the rest to the others, if that beats the setting so far."""
     m, k = counts.shape
@@ -147,7 +148,7 @@ def concentrate(rates, fanouts, costs, yields, slices, counts, budget, metric):
             output = found
 
 
-@njit(f"float64({_MODEL}, int64[:,::1], int64[:,::1], boolean[:,::1], float64, int64)", cache=True, nogil=True)
+@kernel(f"float64({_MODEL}, int64[:,::1], int64[:,::1], boolean[:,::1], float64, int64)")
 def _if_it_fits(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric):
     """The output once everything that fits has been added; nothing if the setting does not fit itself."""
     if total(rates, fanouts, costs, yields, trial)[1] > budget * _SLACK:
@@ -155,10 +156,8 @@ def _if_it_fits(rates, fanouts, costs, yields, slices, trial, frozen, budget, me
     return climb_up(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric)
 
 
-@njit(
+@kernel(
     f"float64({_MODEL}, int64[:,::1], int64[:,::1], boolean[:,::1], float64, int64, int64, int64)",
-    cache=True,
-    nogil=True,
 )
 def exchange(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric, i, o):
     """Direction o gives way to one more slice of i's first window; returns the output."""
@@ -168,10 +167,8 @@ def exchange(rates, fanouts, costs, yields, slices, trial, frozen, budget, metri
     return _if_it_fits(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric)
 
 
-@njit(
+@kernel(
     f"float64({_MODEL}, int64[:,::1], int64[:,::1], boolean[:,::1], float64, int64, int64, int64, int64)",
-    cache=True,
-    nogil=True,
 )
 def shift(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric, i, j, by):
     """One slice (j = -1: one direction) more or less, and whatever then is best; returns the output."""
@@ -184,7 +181,7 @@ def shift(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric, 
     return _if_it_fits(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric)
 
 
-@njit(f"float64({_MODEL}, int64[:,::1], int64[:,::1], int64[:,::1], float64, int64, float64)", cache=True, nogil=True)
+@kernel(f"float64({_MODEL}, int64[:,::1], int64[:,::1], int64[:,::1], float64, int64, float64)")
 def try_shifts(rates, fanouts, costs, yields, slices, counts, best, budget, metric, output):
     """Every shift; ``best`` becomes the setting that gives most, if it gives more than ``output``."""
     m, k = counts.shape
@@ -202,7 +199,7 @@ def try_shifts(rates, fanouts, costs, yields, slices, counts, best, budget, metr
     return output
 
 
-@njit(f"float64({_MODEL}, int64[:,::1], int64[:,::1], int64[:,::1], float64, int64, float64)", cache=True, nogil=True)
+@kernel(f"float64({_MODEL}, int64[:,::1], int64[:,::1], int64[:,::1], float64, int64, float64)")
 def try_exchanges(rates, fanouts, costs, yields, slices, counts, best, budget, metric, output):
     """Every exchange; the same."""
     m, k = counts.shape
@@ -216,7 +213,7 @@ def try_exchanges(rates, fanouts, costs, yields, slices, counts, best, budget, m
     return output
 
 
-@njit(f"void({_MODEL}, int64[:,::1], int64[:,::1], float64, int64, int64)", cache=True, nogil=True)
+@kernel(f"void({_MODEL}, int64[:,::1], int64[:,::1], float64, int64, int64)")
 def polish(rates, fanouts, costs, yields, slices, counts, budget, metric, rounds):
     """Shift a slice or a direction, or exchange two directions, whichever gains most, while any of it gains."""
     frozen = np.zeros((counts.shape[0], counts.shape[1] + 1), np.bool_)

@@ -2,6 +2,7 @@
 
 Requests other than GET and HEAD are refused, so is a request that was sent to another name than this machine's (a page
 elsewhere could otherwise ask through the reader's browser). Answers may not load, run or embed anything from elsewhere.
+Connections are few and have little time for a request, so that slow or silent ones cannot keep readers out.
 """
 
 import json
@@ -16,6 +17,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from dovetail.dashboard.connections import MOST, Connections
 from dovetail.dashboard.incoming import read_line
 from dovetail.dashboard.joins import Joins
 from dovetail.dashboard.tail import Tail
@@ -84,10 +86,13 @@ class _Handler(BaseHTTPRequestHandler):
     """Answers one connection."""
 
     server: "_Server"
-    timeout = 30
     server_version = "dovetail"
     sys_version = ""
     protocol_version = "HTTP/1.1"
+
+    def handle_one_request(self) -> None:
+        super().handle_one_request()
+        self.server.connections.answered(self.connection)
 
     def do_GET(self) -> None:
         if not self._for_us():
@@ -134,8 +139,22 @@ class _Server(ThreadingHTTPServer):
 
     daemon_threads = True
     allow_reuse_address = True
+    request_queue_size = MOST
     board: Board
+    connections: Connections
     open_to_all = False
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections.add(request)
+        super().process_request(request, client_address)
+
+    def close_request(self, request: Any) -> None:
+        self.connections.remove(request)
+        super().close_request(request)
+
+    def service_actions(self) -> None:
+        """What the library calls now and then."""
+        self.connections.end_slow()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A reader that went away is no event."""
@@ -144,9 +163,12 @@ class _Server(ThreadingHTTPServer):
 class Dashboard:
     """The page over a folder of reports; ``port=0`` takes any that is free."""
 
-    def __init__(self, folder: Path, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self, folder: Path, host: str = "127.0.0.1", port: int = 0, connections: Connections | None = None
+    ) -> None:
         self.board = Board(folder)
         self._server = _Server((host, port), _Handler)
+        self._server.connections = connections if connections is not None else Connections()
         self._server.board = self.board
         self._server.open_to_all = host not in _OWN_NAMES
         self._stop = Event()

@@ -76,6 +76,7 @@ def _measured(join: Join, metrics: Metrics, rows: int, text: str) -> dict[str, A
         "rows_per_s": sum(join.rates.values()) if join.rates else None,
         "lag_s": max(lags(metrics).values(), default=0.0),
         "late": _sum(metrics, "late"),
+        "late_share": max((_late_share(own) for own in metrics.streams.values()), default=0.0),
         "dropped": _sum(metrics, "null_time") + sum(dropped_of(metrics.more).values()),
         "held": metrics.whole.get("held", 0),
         "held_bytes": metrics.whole.get("held_bytes", 0),
@@ -95,6 +96,12 @@ def _measured(join: Join, metrics: Metrics, rows: int, text: str) -> dict[str, A
 
 def _sum(metrics: Metrics, count: str) -> float:
     return sum(own.get(count, 0.0) for own in metrics.streams.values())
+
+
+def _late_share(own: Mapping[str, float]) -> float:
+    """The late among a stream's rows: those that reached the join, where filters on the way are not counted in."""
+    late = own.get("late", 0.0)
+    return late / max(own.get("arrived", own.get("rows", 0.0)), late, 1.0)
 
 
 def _streams(join: Join, metrics: Metrics, rows: int, text: str) -> dict[str, Any]:

@@ -79,6 +79,7 @@ class Buckets:
         marks = [time for each in seen if (time := event_time(each["watermark"])) is not None]
         return {
             "rows": packed["rows"],
+            "arrived": sum(each.get("rows", 0) for each in seen),
             "null_time": packed["null_times"],
             "filtered": packed["filtered"],
             **{count: sum(each[count] for each in seen) for count in _SUMMED},

@@ -1,7 +1,6 @@
 """The adaptive order at run time: after every batch, measure, decide, tell the engine."""
 
 from collections.abc import Iterator
-from time import perf_counter
 
 import pyarrow as pa
 
@@ -9,6 +8,7 @@ from dovetail.control.adapt_order import AdaptOrder
 from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.watermarks import BEFORE_ALL
 from dovetail.engine.engine import Engine
+from dovetail.kernel import wall_time
 from dovetail.model.order import Adaptive
 
 
@@ -20,13 +20,13 @@ class WallStopwatch:
         self._started = 0.0
 
     def begin(self) -> None:
-        self._started = perf_counter()
+        self._started = wall_time()
 
     def split(self) -> float:
-        return perf_counter() - self._started
+        return wall_time() - self._started
 
     def end(self, stream: str, block: Block) -> float:
-        return perf_counter() - self._started
+        return wall_time() - self._started
 
 
 _LEAST_US = 100_000

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from numbers import Integral
-from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ from dovetail.engine.buffer.slices import Changes
 from dovetail.engine.engine import Stopwatch
 from dovetail.engine.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.errors import DataError, nearest
+from dovetail.kernel import cpu_time
 from dovetail.model.fingerprint import fingerprint
 from dovetail.model.order import Adaptive
 from dovetail.model.query import JoinQuery
@@ -67,7 +67,7 @@ class Run:
         if plan.query.budget is not None and plan.query.budget.cpu is not None:
             from dovetail.runtime.cpu_budget import CpuBudget  # its solvers take a while to load
 
-            self._cpu = CpuBudget(self._engine, plan.query.budget, meter or thread_time)
+            self._cpu = CpuBudget(self._engine, plan.query.budget, meter or cpu_time)
         order = plan.query.order
         if isinstance(order, Adaptive):
             self._adapting = Adapting(self._engine, order.alpha)

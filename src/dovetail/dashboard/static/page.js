@@ -43,14 +43,15 @@ function showTiles(join) {
     tile("results", `${count(join.results_per_s)}/s`, `${whole(join.results)} so far`),
     tile("rows in", `${count(join.rows_per_s)}/s`, `${join.streams} streams`),
     tile("completeness", typeof complete === "number" ? percent(complete) : "100 %",
-      typeof complete === "number" ? missing(join.shedding) : "nothing is shed", complete < 0.95 ? "warn" : ""),
+      `${typeof complete === "number" ? missing(join.shedding) : "nothing is shed"}${join.late > 0 ? "; late rows apart" : ""}`,
+      complete < 0.95 ? "warn" : ""),
     join.batch.seconds === undefined
       ? tile("lag", seconds(join.lag_s), `frontier ${eventTime(join.frontier)}`)
       : tile("batch", seconds(join.batch.seconds), `frontier ${eventTime(join.frontier)}`),
     tile("memory", bytes(join.bytes + join.held_bytes + join.waiting_bytes),
       join.shedding.memory_budget ? `of ${bytes(join.shedding.memory_budget)}` : join.held ? `${count(join.held)} results held` : "windows and buffers"),
-    tile("late", whole(join.late), `${whole(join.dropped)} dropped · ${whole(join.late_results)} late results`,
-      join.late > 0 ? "note" : ""));
+    tile("late rows", join.late > 0 ? `${whole(join.late)} (${percent(join.late_share)})` : "0", `${whole(join.dropped)} dropped · ${whole(join.late_results)} late results`,
+      join.late_share > 0.01 ? "warn" : join.late > 0 ? "note" : ""));
 }
 
 function missing(shed) {

@@ -12,7 +12,8 @@ from math import log
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from dovetail.kernel import kernel
 
 _BITS = 12
 _SIZE = 1 << _BITS
@@ -21,7 +22,7 @@ _FULL = 0.8  # above this share of used registers a level says little; the next 
 _FEW = 200  # with fewer used registers than this, the level before would not be full
 
 
-@njit("void(Array(int64, 1, 'C', readonly=True), int64, int64[:, ::1], int64)", cache=True, nogil=True)
+@kernel("void(Array(int64, 1, 'C', readonly=True), int64, int64[:, ::1], int64)")
 def note_keys(codes, first, registers, least):  # type: ignore[no-untyped-def]  # typed by its signature
     """Enter the keys of tuples first, first + 1, ... from level ``least`` on; later tuples overwrite earlier ones."""
     levels, size = registers.shape

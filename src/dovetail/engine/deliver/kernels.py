@@ -6,13 +6,13 @@ constraints of all queries lie one after another: those of query q are ``starts[
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 
-from numba import njit
+from dovetail.kernel import kernel
 
 _I4, _I8 = "int32[::1]", "int64[::1]"
 _BOXES = f"int32[:, ::1], {_I4}, {_I4}, {_I4}, {_I4}"
 
 
-@njit("boolean(int32[:, ::1], int64, int32[::1], int32[::1], int32[::1], int64, int64)", cache=True, nogil=True)
+@kernel("boolean(int32[:, ::1], int64, int32[::1], int32[::1], int32[::1], int64, int64)")
 def _is_inside(points, point, coordinates, lows, highs, first, last):
     for at in range(first, last):
         value = points[coordinates[at], point]
@@ -21,7 +21,7 @@ def _is_inside(points, point, coordinates, lows, highs, first, last):
     return True
 
 
-@njit(f"int64({_BOXES})", cache=True, nogil=True)
+@kernel(f"int64({_BOXES})")
 def count_inside(points, starts, coordinates, lows, highs):
     """How many pairs of a point and a box that it lies in."""
     pairs = 0
@@ -32,7 +32,7 @@ def count_inside(points, starts, coordinates, lows, highs):
     return pairs
 
 
-@njit(f"void({_BOXES}, {_I8}, {_I8})", cache=True, nogil=True)
+@kernel(f"void({_BOXES}, {_I8}, {_I8})")
 def list_inside(points, starts, coordinates, lows, highs, found_points, found_boxes):
     """Those pairs, point by point."""
     n = 0
@@ -44,7 +44,7 @@ def list_inside(points, starts, coordinates, lows, highs, found_points, found_bo
                 n += 1
 
 
-@njit(f"void({_I8}, {_I8}, {_I8}, int64, int64, {_I8}, int64, {_I8})", cache=True, nogil=True)
+@kernel(f"void({_I8}, {_I8}, {_I8}, int64, int64, {_I8}, int64, {_I8})")
 def ranks_in_key(ids, newest, times, base, end, follower, most, ranks):
     """How many later tuples of its key each tuple has up to and including a time; at most ``most``."""
     for at in range(len(ids)):

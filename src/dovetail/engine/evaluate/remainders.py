@@ -10,14 +10,17 @@ point, ``(a * 10 ** n) % b`` is ``n`` times ``r = (10 * r) % b``; with ``b`` of 
 """
 
 import numpy as np
-from numba import njit
+
+from dovetail.kernel import kernel, part
+
+_WORDS = "Array(uint64, 2, 'C', readonly=True)"
 
 _ZERO, _ONE, _TEN = np.uint64(0), np.uint64(1), np.uint64(10)
 _HALF, _LOW, _TOP = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(63)
 _TENTH = np.uint64(1 << 59)  # a high word from which ten times the number is above 2 ** 126, and so above 10 ** 38 - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel(f"void({_WORDS}, {_WORDS}, int64, int64, uint64[:, ::1], boolean[::1])")
 def find_remainders(left, right, left_up, right_up, found, known):
     """found[i] = left[i] * 10 ** left_up % (right[i] * 10 ** right_up); ``known[i]`` is cleared for a zero divisor."""
     for at in range(len(known)):
@@ -39,25 +42,25 @@ def find_remainders(left, right, left_up, right_up, found, known):
         found[at, 0], found[at, 1] = rest_low, rest_high
 
 
-@njit(cache=True, nogil=True)
+@part
 def _negative(low, high):
     low, high = ~low + _ONE, ~high
     return low, high + _ONE if low == _ZERO else high
 
 
-@njit(cache=True, nogil=True)
+@part
 def _magnitude(low, high):
     return _negative(low, high) if high >> _TOP else (low, high)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _ten_times(low, high):
     small = (low & _LOW) * _TEN
     large = (low >> _HALF) * _TEN + (small >> _HALF)
     return (large << _HALF) | (small & _LOW), high * _TEN + (large >> _HALF)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _reduced(low, high, by_low, by_high):
     """A number below twice the divisor, less the divisor if it is not below it."""
     if high < by_high or (high == by_high and low < by_low):
@@ -66,7 +69,7 @@ def _reduced(low, high, by_low, by_high):
     return low - by_low, high - by_high - borrow
 
 
-@njit(cache=True, nogil=True)
+@part
 def _rest(low, high, by_low, by_high):
     if high == _ZERO and by_high == _ZERO:
         return low % by_low, _ZERO
@@ -79,7 +82,7 @@ def _rest(low, high, by_low, by_high):
     return rest_low, rest_high
 
 
-@njit(cache=True, nogil=True)
+@part
 def _ten_times_rest(low, high, by_low, by_high):
     """Ten times a number below the divisor, modulo it: 8 r + 2 r, reduced after every step."""
     two_low, two_high = _sum_rest(low, high, low, high, by_low, by_high)
@@ -88,7 +91,7 @@ def _ten_times_rest(low, high, by_low, by_high):
     return _sum_rest(eight_low, eight_high, two_low, two_high, by_low, by_high)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _sum_rest(low, high, more_low, more_high, by_low, by_high):
     total = low + more_low
     carry = _ONE if total < low else _ZERO

@@ -12,7 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
+
+from dovetail.kernel import kernel
+
+_VALUES, _PLACES = (f"Array({number}, 1, 'C', readonly=True)" for number in ("float64", "int64"))
+_SIGNATURE = f"void({_VALUES}, {_PLACES}, {_VALUES}, {_PLACES}, {_PLACES}, boolean[::1], float64[::1])"
 
 
 class Vectors(NamedTuple):
@@ -65,7 +69,7 @@ def _extents(column: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, An
     return offsets[:-1], np.diff(offsets)
 
 
-@njit(cache=True, nogil=True)
+@kernel(_SIGNATURE)
 def sum_products(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known: Any, result: Any) -> None:
     """result[i] = the sum of products of vector i, added from the first element to the last."""
     for i in range(len(known)):
@@ -76,7 +80,7 @@ def sum_products(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known: A
         result[i] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel(_SIGNATURE)
 def divide_by_norms(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known: Any, result: Any) -> None:
     """result[i] = the cosine of vector i; ``known[i]`` is cleared where a vector is zero."""
     for i in range(len(known)):

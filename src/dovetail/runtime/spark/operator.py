@@ -16,7 +16,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from time import thread_time
 
 import pandas as pd
 import pyarrow as pa
@@ -27,6 +26,7 @@ from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.slices import Changes
 from dovetail.engine.engine import Engine
 from dovetail.engine.shared import SharedEngine
+from dovetail.kernel import cpu_time
 from dovetail.model.order import Adaptive
 from dovetail.observe.statistics_report import statistics_report
 from dovetail.plan.physical import Plan
@@ -145,7 +145,7 @@ class JoinOperator:
         assert budget is not None
         from dovetail.runtime.cpu_budget import CpuBudget  # its solvers take a while to load
 
-        cpu = CpuBudget(engine, budget, thread_time)
+        cpu = CpuBudget(engine, budget, cpu_time)
         if not self._job.once:
             yield from cpu.tick(timers.getCurrentProcessingTimeInMs() * 1000)
         yield from cpu.around(push)

@@ -10,16 +10,14 @@ links, for every file that it renames.
 
 import os
 import sys
-import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from dovetail.errors import PlanError
+from dovetail.runtime.spark.chatter import chatter
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 RECORDS, BYTES = (f"spark.sql.execution.arrow.{limit}PerBatch" for limit in ("maxRecords", "maxBytes"))
@@ -38,7 +36,8 @@ def spark_session(
     """A local session on ``cores`` cores (all by default); ``quiet`` sends Spark's own chatter to a file.
 
     The chatter (start-up warnings, and lines that the operator's driver-side worker prints whenever a query
-    starts) is written by the Java process to the standard error it inherits, so it is sent elsewhere at its start.
+    starts) is written by the Java process to the standard error it inherits, so it is sent elsewhere at its start; the
+    file is removed when this process ends, unless it ends with an error.
     """
     cores = cores or os.cpu_count() or 1
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -47,8 +46,12 @@ def spark_session(
         builder = builder.config(key, value)
     if not quiet:
         return builder.getOrCreate()
-    with _errors_to(Path(tempfile.gettempdir()) / f"dovetail-spark-{os.getpid()}.log"):
-        return builder.getOrCreate()
+    try:
+        with chatter.sent_away():
+            return builder.getOrCreate()
+    except Exception as error:
+        error.add_note(f"What Spark said is in {chatter.keep()}")
+        raise
 
 
 def _settings(cores: int) -> dict[str, str]:
@@ -64,20 +67,6 @@ def _settings(cores: int) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-
-
-@contextmanager
-def _errors_to(path: Path) -> Iterator[None]:
-    """Processes started inside write their errors to a file for as long as they live."""
-    ours = os.dup(2)
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    os.dup2(file, 2)
-    try:
-        yield
-    finally:
-        os.dup2(ours, 2)
-        os.close(ours)
-        os.close(file)
 
 
 def check_session(session: SparkSession) -> None:

@@ -68,7 +68,7 @@ def drained(kernel: Any, *arguments: Any, size: int, places: int = 2) -> Pairs:
         pairs += zip(parents[:n].tolist(), found[:n].tolist(), strict=True)
         if where[0] >= len(arguments[0]):
             return sorted(pairs)
-    raise AssertionError(f"{kernel.py_func.__name__} does not come to an end")
+    raise AssertionError(f"{kernel.__name__} does not come to an end")
 
 
 def hash_index(codes: Any, base: int) -> tuple[Any, Any, int]:

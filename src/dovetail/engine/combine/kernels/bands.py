@@ -1,12 +1,12 @@
 """One band, one pair of values."""
 
-from numba import njit
+from dovetail.kernel import part
 
 HAS_LOW, HAS_HIGH, LOW_STRICT, HIGH_STRICT, WINDOW_IS_LEFT, PLAIN = 1, 2, 4, 8, 16, 32
 EXACT = 64  # the ranges of values say it all: integers, whose differences might not fit
 
 
-@njit(["boolean(int64, int64, int64, int64, int64)", "boolean(float64, float64, float64, float64, int64)"], cache=True)
+@part
 def in_band(window_value, value, low, high, flags):
     """Whether ``low <= left - right <= high``; a plain comparison is made without subtracting."""
     left, right = (window_value, value) if flags & WINDOW_IS_LEFT else (value, window_value)

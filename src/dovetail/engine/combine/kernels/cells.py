@@ -1,18 +1,18 @@
 """Hash chains over the cells of a number line, for bands with two ends."""
 
 import numpy as np
-from numba import njit
 
 from dovetail.engine.combine.kernels.bands import EXACT, in_band
 from dovetail.engine.combine.kernels.chains import AHEAD, bucket_of, link
 from dovetail.engine.combine.kernels.signature import F8, I8
+from dovetail.kernel import kernel, part
 
 LARGEST = np.finfo(np.float64).max  # an end of a band that overflows is as near as that
 FARTHEST = 2.0**50  # cells; beyond, rounding of the values would be wider than a cell
 CELLS = 16  # a band reaches three, and with what rounding may add at most a dozen
 
 
-@njit(["int64(int64, float64)", "int64(float64, float64)"], cache=True, nogil=True, inline="always")
+@part(inline="always")
 def cell_of(value, per_unit):
     """Which cell a value lies in: larger values never in a smaller cell; the two at the ends are without limit."""
     finite = min(max(np.float64(value), -LARGEST), LARGEST)
@@ -23,7 +23,7 @@ def _cell_insert_signature(values):
     return f"void({values}, float64, {I8}, int32[::1], int64, int64, int64, int64)"
 
 
-@njit([_cell_insert_signature(I8), _cell_insert_signature(F8)], cache=True, nogil=True)
+@kernel(int64=_cell_insert_signature(I8), float64=_cell_insert_signature(F8))
 def cell_insert(values, per_unit, heads, nexts, shift, base, first, last):
     """As ``hash_insert``, by the cells of the values."""
     for tuple_id in range(first, last):
@@ -31,11 +31,7 @@ def cell_insert(values, per_unit, heads, nexts, shift, base, first, last):
         link(heads, nexts, bucket_of(cell_of(values[slot], per_unit), shift), slot, tuple_id)
 
 
-def _starts_signature(values):
-    return f"int64({values}, {values}, float64, {I8}, int64, {I8}, {I8})"
-
-
-@njit([_starts_signature(I8), _starts_signature(F8)], cache=True, nogil=True)
+@part
 def chain_starts(firsts, lasts, per_unit, heads, shift, starts, ends):
     """The newest tuple in each cell between a first and a last value, for as many pairs as there is room for.
 
@@ -64,7 +60,7 @@ def _cell_probe_signature(number, values):
     )
 
 
-@njit([_cell_probe_signature("int64", I8), _cell_probe_signature("float64", F8)], cache=True, nogil=True)
+@kernel(int64=_cell_probe_signature("int64", I8), float64=_cell_probe_signature("float64", F8))
 def cell_probe(
     values, firsts, lasts, newest, width, highs, low, high, flags, window_values, times, nexts, heads, shift, per_unit,
     base, tail, slack, p, place, resume, parents, found,

@@ -1,25 +1,19 @@
 """Hash chains: a bucket's newest tuple first, each with how many arrivals back the next one is."""
 
-import sys
-
 import numpy as np
-from numba import njit
 
 from dovetail.engine.combine.kernels.signature import I8, MIX, WHERE
+from dovetail.kernel import kernel, part
 
 AHEAD = 256
 
 
-@njit("int64(int64, int64)", cache=True, nogil=True, inline="always")
+@part(inline="always")
 def bucket_of(code, shift):
     return np.int64((np.uint64(code) * MIX) >> np.uint64(shift))
 
 
-if not bucket_of.stats.cache_hits:
-    sys.stderr.write("dovetail: compiling its kernels for this machine, once; this takes about ten seconds\n")
-
-
-@njit(f"void({I8}, int32[::1], int64, int64, int64)", cache=True, nogil=True, inline="always")
+@part(inline="always")
 def link(heads, nexts, bucket, slot, tuple_id):
     """A tuple before the older ones of its bucket."""
     gap = tuple_id - heads[bucket]
@@ -28,7 +22,7 @@ def link(heads, nexts, bucket, slot, tuple_id):
     heads[bucket] = tuple_id
 
 
-@njit(f"void({I8}, {I8}, int32[::1], int64, int64, int64, int64)", cache=True, nogil=True)
+@kernel(f"void({I8}, {I8}, int32[::1], int64, int64, int64, int64)")
 def hash_insert(codes, heads, nexts, shift, base, first, last):
     """Chain the tuples with ids first..last-1, each before the older ones of its bucket."""
     for tuple_id in range(first, last):
@@ -36,12 +30,7 @@ def hash_insert(codes, heads, nexts, shift, base, first, last):
         link(heads, nexts, bucket_of(codes[slot], shift), slot, tuple_id)
 
 
-@njit(
-    f"void({I8}, {I8}, int64, {I8}, int64, {I8}, {I8}, int32[::1], int64, int64, {I8}, {I8}, {I8}, {I8})",
-    cache=True,
-    nogil=True,
-    inline="always",
-)
+@part(inline="always")
 def read_ahead(
     bound_codes, bound, bound_base, heads, shift, window_codes, times, nexts, base, tail, ids, codes, whens, gaps
 ):
@@ -62,11 +51,9 @@ def read_ahead(
     ids[len(bound)] = touched  # written down, or the compiler would leave the reading out
 
 
-@njit(
+@kernel(
     f"{WHERE}({I8}, {I8}, int64, {I8}, int64, {I8}, {I8}, {I8}, int32[::1], {I8}, "
     f"int64, int64, int64, int64, int64, int64, {I8}, {I8})",
-    cache=True,
-    nogil=True,
 )
 def hash_probe(
     bound_codes, bound, bound_base, newest, width, highs, window_codes, times, nexts, heads, shift, base, tail, slack,
@@ -110,11 +97,9 @@ def hash_probe(
     return n, p, np.int64(-1)
 
 
-@njit(
+@kernel(
     f"{WHERE}({I8}, {I8}, int64, {I8}, {I8}, {I8}, {I8}, {I8}, boolean[::1], int32[::1], {I8}, "
     f"int64, int64, int64, int64, int64, {I8}, {I8})",
-    cache=True,
-    nogil=True,
 )
 def last_rows_probe(
     bound_codes, bound, bound_base, newest, highs, window_codes, times, leaves, eligible, nexts, heads, shift, base,
@@ -147,10 +132,8 @@ def last_rows_probe(
     return n, p, np.int64(-1)
 
 
-@njit(
+@kernel(
     f"void({I8}, {I8}, int32[::1], int64, int64, int64, int64, int64, {I8}, {I8}, {I8}, {I8})",
-    cache=True,
-    nogil=True,
 )
 def push_out(codes, times, nexts, base, tail, first, last, count, leaves, oldest, follower, position):
     """Row windows per key: link each new tuple to its predecessor and note whom it pushes out.

@@ -1,12 +1,12 @@
 """64-bit codes of keys, and text gathered from anywhere."""
 
 import numpy as np
-from numba import njit
 
-from dovetail.engine.combine.kernels.signature import I8, MIX, READ
+from dovetail.engine.combine.kernels.signature import I8, MIX, READ, READ_I4
+from dovetail.kernel import kernel
 
 
-@njit(f"{I8}({READ}, {READ})", cache=True, nogil=True)
+@kernel(f"{I8}({READ}, {READ})")
 def combine_codes(codes, more):
     """One code for two parts of a key."""
     out = np.empty(len(codes), np.int64)
@@ -17,7 +17,7 @@ def combine_codes(codes, more):
     return out
 
 
-@njit(f"{I8}({READ}, int64)", cache=True, nogil=True)
+@kernel(f"{I8}({READ}, int64)")
 def spread(codes, size):
     """Each code as a number from 0 to size - 1, the same in every process (the finalizer of SplitMix64)."""
     out = np.empty(len(codes), np.int64)
@@ -29,13 +29,9 @@ def spread(codes, size):
     return out
 
 
-@njit(
-    [
-        "int64[::1](Array(int32, 1, 'C', readonly=True), Array(uint8, 1, 'C', readonly=True))",
-        "int64[::1](Array(int64, 1, 'C', readonly=True), Array(uint8, 1, 'C', readonly=True))",
-    ],
-    cache=True,
-    nogil=True,
+@kernel(
+    int32=f"{I8}({READ_I4}, Array(uint8, 1, 'C', readonly=True))",
+    int64=f"{I8}({READ}, Array(uint8, 1, 'C', readonly=True))",
 )
 def hash_bytes(offsets, data):
     """A 64-bit code per string of an Arrow array."""
@@ -49,14 +45,7 @@ def hash_bytes(offsets, data):
     return out
 
 
-@njit(
-    [
-        f"int64(Array(int32, 1, 'C', readonly=True), int64, {I8}, int64)",
-        f"int64({READ}, int64, {I8}, int64)",
-    ],
-    cache=True,
-    nogil=True,
-)
+@kernel(int32=f"int64({READ_I4}, int64, {I8}, int64)", int64=f"int64({READ}, int64, {I8}, int64)")
 def append_offsets(offsets, first, out, at):
     """Offsets of an Arrow array's strings once they lie from ``first`` on, behind ``out[at]``; the longest's size."""
     longest, shift = np.int64(0), first - offsets[0]
@@ -66,7 +55,7 @@ def append_offsets(offsets, first, out, at):
     return longest
 
 
-@njit(f"int64({I8}, {I8}, {I8})", cache=True, nogil=True)
+@kernel(f"int64({I8}, {I8}, {I8})")
 def gather_offsets(offsets, slots, out):
     """Offsets of the strings at ``slots`` once they lie side by side; returns their total size."""
     total = np.int64(0)
@@ -77,7 +66,7 @@ def gather_offsets(offsets, slots, out):
     return total
 
 
-@njit(f"void({I8}, uint8[::1], {I8}, int64, {I8}, uint8[::1])", cache=True, nogil=True)
+@kernel(f"void({I8}, uint8[::1], {I8}, int64, {I8}, uint8[::1])")
 def gather_bytes(offsets, data, slots, origin, out_offsets, out):
     """Copy the strings at ``slots`` side by side."""
     for at in range(len(slots)):

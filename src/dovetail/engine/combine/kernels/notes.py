@@ -1,12 +1,12 @@
 """Notes about stored tuples, one number per slot."""
 
 import numpy as np
-from numba import njit
 
 from dovetail.engine.combine.kernels.signature import I8
+from dovetail.kernel import kernel
 
 
-@njit(f"{I8}({I8}, {I8}, int64, int64, int64)", cache=True, nogil=True)
+@kernel(f"{I8}({I8}, {I8}, int64, int64, int64)")
 def turn_notes(notes, ids, base, before, after):
     """Change the notes of these tuples where they are ``before``; returns whose were, each tuple once."""
     turned, count = np.empty(len(ids), np.int64), 0
@@ -18,7 +18,7 @@ def turn_notes(notes, ids, base, before, after):
     return turned[:count].copy()
 
 
-@njit(f"int64({I8}, int64, int64, int64)", cache=True, nogil=True)
+@kernel(f"int64({I8}, int64, int64, int64)")
 def first_note_from(notes, start, stop, least):
     """The first slot from ``start`` on whose note is at least ``least``; ``stop`` if there is none."""
     while start < stop and notes[start] < least:

@@ -1,16 +1,16 @@
 """Putting times in order: the work of every ordered output."""
 
 import numpy as np
-from numba import njit
 
 from dovetail.engine.combine.kernels.signature import I8, READ, U8
+from dovetail.kernel import kernel
 
 _PLACE = np.uint64(32)
 _PLACES = np.uint64((1 << 32) - 1)
 _MOVES = 8  # so many steps a time, and the radix sort would have been faster
 
 
-@njit(f"void({READ}, int64, int64, {U8})", cache=True, nogil=True)
+@kernel(f"void({READ}, int64, int64, {U8})")
 def _spread_out(times, smallest, bits, keys):
     """Keys by the leading bits of their time, a bucket for about each: where they lie evenly, nearly in order."""
     leading = 0
@@ -29,7 +29,7 @@ def _spread_out(times, smallest, bits, keys):
         starts[bucket] += 1
 
 
-@njit(f"boolean({U8})", cache=True, nogil=True)
+@kernel(f"boolean({U8})")
 def _straighten(keys):
     """Put keys in order that nearly are; False if they turn out not to be."""
     left = _MOVES * len(keys)
@@ -45,7 +45,7 @@ def _straighten(keys):
     return True
 
 
-@njit(f"UniTuple({U8}, 2)({READ}, int64, int64, {U8}, {U8})", cache=True, nogil=True)
+@kernel(f"UniTuple({U8}, 2)({READ}, int64, int64, {U8}, {U8})")
 def _sort_digits(times, smallest, bits, keys, other):
     """A radix sort, least digit first, of times that lie unevenly."""
     passes = -(-bits // 11)
@@ -70,7 +70,7 @@ def _sort_digits(times, smallest, bits, keys, other):
     return keys, other
 
 
-@njit(f"UniTuple({I8}, 2)({READ}, int64, int64)", cache=True, nogil=True)
+@kernel(f"UniTuple({I8}, 2)({READ}, int64, int64)")
 def time_order(times, smallest, largest):
     """The places of the times from smallest to largest, ties as they are, and the times in that order.
 

@@ -1,15 +1,15 @@
 """Dense loops over the tuples in a range of times."""
 
 import numpy as np
-from numba import njit
 
 from dovetail.engine.combine.kernels.bands import EXACT, in_band
 from dovetail.engine.combine.kernels.signature import F8, I8, WHERE
+from dovetail.kernel import kernel
 
 STRETCH = 256
 
 
-@njit(f"int64({I8}, int64, int64, int64)", cache=True, nogil=True)
+@kernel(f"int64({I8}, int64, int64, int64)")
 def first_at_least(values, start, stop, value):
     """The first position in sorted ``values[start:stop]`` that is not below ``value``."""
     while start < stop:
@@ -21,10 +21,8 @@ def first_at_least(values, start, stop, value):
     return start
 
 
-@njit(
+@kernel(
     f"{WHERE}({I8}, {I8}, {I8}, {I8}, {I8}, {I8}, int64, int64, int64, int64, int64, int64, {I8}, {I8})",
-    cache=True,
-    nogil=True,
 )
 def scan_equal(codes, lows, highs, window_codes, times, clock, base, tail, end, slack, p, resume, parents, found):
     """Compare each code with every tuple in its time range: a dense count per stretch, then the few that match."""
@@ -52,10 +50,8 @@ def scan_equal(codes, lows, highs, window_codes, times, clock, base, tail, end, 
     return n, p, np.int64(-1)
 
 
-@njit(
+@kernel(
     f"{WHERE}({I8}, {I8}, {I8}, {I8}, int64, int64, int64, int64, int64, int64, {I8}, {I8})",
-    cache=True,
-    nogil=True,
 )
 def scan_all(lows, highs, times, clock, base, tail, end, slack, p, resume, parents, found):
     """Every tuple in the time range is a candidate."""
@@ -86,7 +82,7 @@ def _band_signature(number, values):
     )
 
 
-@njit([_band_signature("int64", I8), _band_signature("float64", F8)], cache=True, nogil=True)
+@kernel(int64=_band_signature("int64", I8), float64=_band_signature("float64", F8))
 def scan_band(
     values, firsts, lasts, lows, highs, low, high, flags, window_values, times, clock, base, tail, end, slack,
     p, resume, parents, found,

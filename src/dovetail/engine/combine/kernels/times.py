@@ -1,12 +1,12 @@
 """Event times: of blocks, of windows, of partial results."""
 
 import numpy as np
-from numba import njit
 
 from dovetail.engine.combine.kernels.signature import I8, READ
+from dovetail.kernel import kernel
 
 
-@njit(f"void({I8}, {I8}, {I8}, {I8}, {I8}, int64, int64, {I8}, {I8})", cache=True, nogil=True)
+@kernel(f"void({I8}, {I8}, {I8}, {I8}, {I8}, int64, int64, {I8}, {I8})")
 def extend(parents, found, newest, expiry, times, base, width, newest_out, expiry_out):
     """Newest and expiry of each parent together with the tuple found for it."""
     for at in range(len(parents)):
@@ -15,7 +15,7 @@ def extend(parents, found, newest, expiry, times, base, width, newest_out, expir
         expiry_out[at] = min(expiry[parents[at]], time + width)
 
 
-@njit(f"Tuple((int64, int64, boolean))({READ})", cache=True, nogil=True)
+@kernel(f"Tuple((int64, int64, boolean))({READ})")
 def bounds_of(times):
     """Smallest, largest, and whether they never fall: loops without a branch, so that several are compared at once."""
     smallest = largest = times[0]
@@ -28,7 +28,7 @@ def bounds_of(times):
     return smallest, largest, falls == 0
 
 
-@njit(f"UniTuple(int64, 3)({READ})", cache=True, nogil=True)
+@kernel(f"UniTuple(int64, 3)({READ})")
 def inspect_times(times):
     """Smallest, largest, and how far the worst tuple lies behind an earlier one."""
     smallest, largest, in_order = bounds_of(times)
@@ -41,7 +41,7 @@ def inspect_times(times):
     return smallest, largest, behind
 
 
-@njit(f"void({I8}, int64, int64, {I8}, int64)", cache=True, nogil=True)
+@kernel(f"void({I8}, int64, int64, {I8}, int64)")
 def running_largest(times, start, stop, clock, so_far):
     """``clock[i]`` = the largest time up to and including arrival i."""
     for at in range(start, stop):

@@ -1,12 +1,12 @@
 """Vectors."""
 
 import numpy as np
-from numba import njit
 
 from dovetail.engine.combine.kernels.signature import F8, I8
+from dovetail.kernel import kernel
 
 
-@njit(f"{F8}(float64[:, ::1], {I8}, float64[:, ::1], {I8})", cache=True, nogil=True)
+@kernel(f"{F8}(float64[:, ::1], {I8}, float64[:, ::1], {I8})")
 def pair_products(left, left_rows, right, right_rows):
     """Inner products of row pairs, summed first to last, so that they never depend on batching."""
     out = np.empty(len(left_rows))
