@@ -10,12 +10,25 @@ import pytest
 import dovetail as dv
 from dovetail.errors import PlanError
 from dovetail.runtime.spark import session as checks
-from dovetail.runtime.spark.session import BYTES, PROVIDER, ROCKSDB, UNCOUNTED, check_session, count_bytes
+from dovetail.runtime.spark.session import (
+    BYTES,
+    PROVIDER,
+    ROCKSDB,
+    UNCOUNTED,
+    check_session,
+    count_bytes,
+    planned_partitions,
+)
+from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS, STATE_PARTITIONS
 
 
 class Settings(dict[str, str]):
     def set(self, key: str, value: str) -> None:
         self[key] = value
+
+    @property
+    def getAll(self) -> dict[str, str]:  # noqa: N802
+        return self
 
 
 def fake(version: str = "4.3.0", java: str = "17.0.15") -> Any:
@@ -74,6 +87,30 @@ def test_many_shuffle_partitions_are_worth_a_warning() -> None:
     session.conf["spark.sql.shuffle.partitions"] = "200"
     with pytest.warns(UserWarning, match="partitions is 200: every micro-batch starts that many tasks"):
         check_session(session)
+
+
+def test_a_number_of_partitions_that_nobody_chose_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_cores", lambda session: 3)
+    session = fake()
+    check_session(session)
+    assert STATE_PARTITIONS not in session.conf, "two were chosen"
+    del session.conf[SHUFFLE_PARTITIONS]
+    check_session(session)
+    assert planned_partitions(session) == 3
+    assert SHUFFLE_PARTITIONS not in session.conf, "other queries keep theirs"
+
+
+def test_a_cluster_that_grows_keeps_its_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_cores", lambda session: 3)
+    session = fake()
+    del session.conf[SHUFFLE_PARTITIONS]
+    session.conf["spark.dynamicAllocation.enabled"] = "true"
+    check_session(session)
+    assert STATE_PARTITIONS not in session.conf
+
+
+def test_cores_are_counted(spark: Any) -> None:
+    assert checks._cores(spark) == 2
 
 
 def test_another_python_for_workers_is_worth_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:

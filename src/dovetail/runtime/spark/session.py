@@ -18,8 +18,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from dovetail.errors import PlanError
+from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS, STATE_PARTITIONS
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 RECORDS, BYTES = (f"spark.sql.execution.arrow.{limit}PerBatch" for limit in ("maxRecords", "maxBytes"))
@@ -53,7 +55,7 @@ def spark_session(
 
 def _settings(cores: int) -> dict[str, str]:
     return {
-        "spark.sql.shuffle.partitions": str(cores),
+        SHUFFLE_PARTITIONS: str(cores),
         PROVIDER: ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         RECORDS: str(AT_ONCE),
@@ -131,11 +133,27 @@ def count_bytes(session: SparkSession) -> None:
         session.conf.set(BYTES, SPARKS_BYTES)
 
 
+def planned_partitions(session: SparkSession) -> int:
+    """How many partitions the state of a query will have that starts now, from a new checkpoint."""
+    return int(session.conf.get(STATE_PARTITIONS, None) or session.conf.get(SHUFFLE_PARTITIONS) or 1)
+
+
 def _check_partitions(session: SparkSession) -> None:
-    partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+    """Nobody has chosen Spark's own number, so choose one for stateful operators; a number that is chosen stays."""
+    chosen = session.conf.getAll
+    grows = session.conf.get("spark.dynamicAllocation.enabled", "false") == "true"
+    if SHUFFLE_PARTITIONS not in chosen and STATE_PARTITIONS not in chosen and not grows:
+        session.conf.set(STATE_PARTITIONS, str(_cores(session)))
+    partitions = planned_partitions(session)
     if partitions > MANY_PARTITIONS:
         warnings.warn(
             f"spark.sql.shuffle.partitions is {partitions}: every micro-batch starts that many tasks per step; "
-            "two per core are plenty, so set it lower before the query starts",
+            "two per core are plenty, so set it lower before the query first starts (a checkpoint keeps its number)",
             stacklevel=2,
         )
+
+
+def _cores(session: SparkSession) -> int:
+    """How many tasks run at once; asked of a small table, which works through Spark Connect as well."""
+    last = session.range(1 << 12).select(F.max(F.spark_partition_id())).first()
+    return int(last[0]) + 1 if last else 1
