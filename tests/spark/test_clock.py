@@ -8,7 +8,7 @@ import pytest
 
 import dovetail as dv
 from dovetail.engine.admit.watermarks import Watermarks
-from dovetail.runtime.spark.clock import Ticks, tick_every_s
+from dovetail.runtime.spark.clock import needs_clock
 from dovetail.testing import Push, assert_same_rows, oracle
 from tests.spark.feeding import Folder, random_batches
 from tests.spark.queries import bare, build, random_rows
@@ -57,20 +57,18 @@ def test_a_run_of_all_there_is_ends_under_a_cpu_budget(spark: Any, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("idle", "budget", "every_s"),
-    [(None, None, None), ("20 seconds", None, 5), ("1 second", None, 0.5), (None, dv.budget(cpu=0.5), 0.5)],
+    ("idle", "budget", "needed"),
+    [
+        (None, None, False),
+        ("20 seconds", None, True),
+        (None, dv.budget(cpu=0.5), True),
+        (None, dv.budget(memory=dv.tuples(9)), False),
+    ],
 )
-def test_how_often_the_clock_ticks(idle: str | None, budget: Any, every_s: float | None) -> None:
+def test_only_idle_times_and_cpu_budgets_need_a_clock(idle: str | None, budget: Any, needed: bool) -> None:
     schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
     streams = [dv.stream(name, time="ts", window="1 second", schema=schema, idle=idle) for name in "AB"]
-    assert tick_every_s(dv.join(*streams, on="A.k = B.k", budget=budget).model) == every_s
-
-
-def test_a_clock_that_is_set_back_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    ticks = Ticks(2.0)
-    monkeypatch.setattr("dovetail.runtime.spark.clock.time", lambda: 101.0)
-    assert ticks.initialOffset() == {"tick": 50}
-    assert ticks.latestOffset({"tick": 70}, None) == {"tick": 70}
+    assert needs_clock(dv.join(*streams, on="A.k = B.k", budget=budget).model) is needed
 
 
 def test_the_time_matters_only_while_a_silent_stream_is_behind() -> None:

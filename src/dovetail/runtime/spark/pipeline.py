@@ -31,7 +31,7 @@ from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
 from dovetail.plan.share_queries import SharedPlan
 from dovetail.plan.split_query import Operator, asked_tree, split_query
-from dovetail.runtime.spark.clock import clock, tick_every_s
+from dovetail.runtime.spark.clock import clock, needs_clock
 from dovetail.runtime.spark.identity import describe, describe_shared
 from dovetail.runtime.spark.layout import Layout, Layouts
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
@@ -97,8 +97,8 @@ def _pipeline(
     packed = {name: _packed(inputs[name], packer, layouts, run) for name, packer in packers.items()}
     streaming = [packed[name] for name in sorted(inputs) if inputs[name].isStreaming]
     static = [packed[name] for name in sorted(inputs) if not inputs[name].isStreaming]
-    if streaming and (every_s := tick_every_s(query)) is not None:
-        streaming = _ticking(streaming, every_s, layouts)
+    if streaming and needs_clock(query):
+        streaming = _ticking(streaming, layouts)
     ended = tuple(name for name, frame in inputs.items() if not frame.isStreaming)
     if shared is not None:
         job = _shared_job(shared, describe_shared(query), layouts, ended, run)
@@ -185,13 +185,13 @@ def _packed(frame: DataFrame, packer: Packer, layouts: Layouts, run: str) -> Dat
     return packed.observe(f"{PACKING}{packer.position}-{run}", spent, F.max(name).alias("stream")).select(*SHUFFLED)
 
 
-def _ticking(streaming: Sequence[DataFrame], every_s: float, layouts: Layouts) -> list[DataFrame]:
+def _ticking(streaming: Sequence[DataFrame], layouts: Layouts) -> list[DataFrame]:
     """The packed streams with the time of their batch, and a clock that causes a batch if nothing else does."""
 
     def pack(batches: Any) -> Any:
         return ticks(batches, layouts.here().numbers)
 
-    ticking = clock(streaming[0].sparkSession, every_s).mapInArrow(pack, spark_schema(PACKED)).select(*SHUFFLED)
+    ticking = clock(streaming[0].sparkSession).mapInArrow(pack, spark_schema(PACKED)).select(*SHUFFLED)
     return [frame.withColumn("now", F.unix_micros(F.current_timestamp())) for frame in (*streaming, ticking)]
 
 

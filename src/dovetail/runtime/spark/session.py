@@ -155,5 +155,5 @@ def _check_partitions(session: SparkSession) -> None:
 
 def _cores(session: SparkSession) -> int:
     """How many tasks run at once; asked of a small table, which works through Spark Connect as well."""
-    last = session.range(1 << 12).select(F.max(F.spark_partition_id())).first()
+    last = session.range(1 << 12).select(F.spark_partition_id().alias("task")).agg(F.max("task")).first()
     return int(last[0]) + 1 if last else 1
