@@ -82,6 +82,15 @@ def test_a_snapshot_of_another_query(snapshot: bytes, join: dv.Query) -> None:
     assert refused(snapshot, join) == FOREIGN
 
 
+def test_columns_of_the_result_may_be_called_otherwise_though_rows_are_held() -> None:
+    before = query(select="B.k AS old", order="hold").local()
+    before.push("A", [{"ts": 10, "k": 1}])
+    assert before.push("B", [{"ts": 20, "k": 1}]).num_rows == 0
+    after = query(select="B.k AS new", order="hold").local(snapshot=before.snapshot())
+    assert after.push("A", [{"ts": 20, "k": 1}]).column_names == ["result_time", "new"]
+    assert after.metrics()["results"] > 0
+
+
 def test_counters_survive() -> None:
     join = query(late="keep", order="hold")
     run = join.local()

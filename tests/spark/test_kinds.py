@@ -105,7 +105,7 @@ def test_a_stream_that_falls_silent_does_not_hold_the_others_back(spark: Any, tm
     started = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
     tables = {name: random_rows(seed, 40) for seed, name in enumerate("AB")}
     expected = oracle(query.model, [Push(tables)]).rows
-    for _ in range(60):
+    for _ in range(300):
         rows = spark.table("silent").toArrow()
         if rows.num_rows >= expected.num_rows or started.awaitTermination(1):
             break

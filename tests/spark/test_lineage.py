@@ -5,6 +5,10 @@ from dovetail.runtime.spark.cache import Cached, EngineCache
 from dovetail.runtime.spark.lineage import REMEMBERED, Lineage, Step
 
 
+def never(token: str) -> bool:
+    return False
+
+
 def key(number: int) -> tuple[str, int]:
     return ("window/T", number)
 
@@ -46,8 +50,33 @@ def test_the_cache_gives_an_engine_out_once_and_forgets_the_least_used() -> None
     engine: Any = SimpleNamespace()
     cache = EngineCache(limit=2)
     for bucket in range(3):
-        cache.put(("run", bucket), Cached("t", engine))
+        cache.put(("query", "run", bucket), Cached("t", engine))
     assert len(cache) == 2
-    assert cache.take(("run", 0)) is None
-    assert cache.take(("run", 2)) is not None
-    assert cache.take(("run", 2)) is None
+    assert cache.take(("query", "run", 0), "t", never) is None
+    assert cache.take(("query", "run", 2), "t", never) is not None
+    assert cache.take(("query", "run", 2), "t", never) is None
+
+
+def test_an_engine_ahead_of_the_state_waits_for_the_batch_that_is_run_once_more() -> None:
+    engines: list[Any] = [SimpleNamespace() for _ in range(3)]
+    ahead, behind, level = (Cached(token, engine) for token, engine in zip("cab", engines, strict=True))
+    cache, bucket = EngineCache(limit=2), ("query", "run", 0)
+    cache.put(bucket, ahead)
+    assert cache.take(bucket, "b", "a".__eq__) is None, "what it has done was never committed"
+    cache.put(bucket, behind)
+    assert cache.take(bucket, "b", "a".__eq__) is behind, "it can catch up"
+    cache.put(bucket, level)
+    assert cache.take(bucket, "b", "a".__eq__) is level
+    assert cache.take(bucket, "c", "b".__eq__) is ahead, "now that is committed"
+    for token in "abc":
+        cache.put(bucket, Cached(token, ahead.engine))
+    assert len(cache) == 2
+
+
+def test_an_engine_left_behind_is_forgotten() -> None:
+    engine: Any = SimpleNamespace()
+    cache, bucket = EngineCache(limit=2), ("query", "run", 0)
+    for token in "ab":
+        cache.put(bucket, Cached(token, engine))
+    assert cache.take(bucket, "b", "a".__eq__) == Cached("b", engine)
+    assert len(cache) == 0

@@ -22,6 +22,7 @@ from dovetail.runtime.spark import blob, operator, pack
 from dovetail.runtime.spark.arrivals import read_arrivals
 from dovetail.runtime.spark.blob import from_blob
 from dovetail.runtime.spark.cache import EngineCache
+from dovetail.runtime.spark.layout import Layouts
 from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import Blobs
 from dovetail.runtime.spark.pack import Packer
@@ -76,10 +77,11 @@ class Cluster:
         self.query = bare(on, names, **options).model
         bare_streams = tuple(replace(stream, data=None) for stream in self.query.streams)
         self.plan = plan_query(replace(self.query, streams=bare_streams))
-        self.job = Job(self.plan, "the query", "f", "run")
+        self.job = Job(self.plan, "the query", Layouts(self.plan.query, 1), "run")
         self.store = Store()
         self.results: list[pa.RecordBatch] = []
         self.recalled: list[str] = []
+        self.first_recalled: list[str] = []
         self._caches = [EngineCache(limit=4) for _ in range(workers)]
         self._monkeypatch = monkeypatch
 
@@ -101,12 +103,13 @@ class Cluster:
         processor.init(handle)
         timers: Any = None
         output = pd.concat(processor.handleInputRows((0,), iter([self.pack(push)]), timers))
+        (report,) = [json.loads(text) for text in output["report"].dropna()]
         if fails:
             self.store.values = committed
+            self.first_recalled.append(report["recalled"])
             return
         blobs = output["blob"].dropna()
         self.results += [batch for value in blobs for batch in from_blob(value, self.query.schema.names)]
-        (report,) = [json.loads(text) for text in output["report"].dropna()]
         self.recalled.append(report["recalled"])
 
     def rows(self) -> pa.Table:
@@ -117,6 +120,28 @@ def test_declaring_the_state_loads_no_engine() -> None:
     program = "import sys, dovetail.runtime.spark.processor; print('numba' in sys.modules, 'pandas' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert told.split() == ["False", "False"]
+
+
+CHATTER = """
+import sys
+from types import SimpleNamespace
+from pyspark import cloudpickle
+from dovetail.runtime.spark.processor import JoinProcessor
+
+arriving = cloudpickle.dumps(JoinProcessor(SimpleNamespace(spills=False), None))
+cloudpickle.loads(arriving)
+print("heard in a worker")
+sys.modules["__main__"].__spec__ = SimpleNamespace(name="pyspark.sql.streaming.transform_with_state_driver_worker")
+cloudpickle.loads(arriving)
+print("chatter of the driver's")
+print("an error", file=sys.stderr)
+"""
+
+
+def test_what_the_drivers_worker_prints_is_not_seen_but_errors_are() -> None:
+    told = subprocess.run([sys.executable, "-c", CHATTER], capture_output=True, text=True, check=True)
+    assert told.stdout == "heard in a worker\n"
+    assert told.stderr == "an error\n"
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -244,6 +269,31 @@ def test_tuples_that_came_and_went_meanwhile_leave_no_trace(monkeypatch: pytest.
     assert_same_rows(cluster.rows(), oracle(cluster.query, batches).rows)
 
 
+def test_a_batch_that_is_run_twice_finds_an_engine_both_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster("A.k = B.k", "AB", monkeypatch)
+    batches = random_batches("AB", seed=5, batches=5)
+    for push in batches:
+        cluster.batch(push, worker=0, fails=True)
+        cluster.batch(push, worker=0)
+    assert cluster.recalled == ["new", "cached", "cached", "cached", "cached"]
+    assert cluster.first_recalled == ["new", "cached", "cached", "cached", "cached"]
+    assert_same_rows(cluster.rows(), oracle(cluster.query, batches).rows)
+
+
+def test_two_sinks_of_one_data_frame_have_an_engine_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    sinks = {name: Cluster("A.k = B.k", "AB", monkeypatch) for name in ("files", "kafka")}
+    caches = sinks["files"]._caches
+    batches = random_batches("AB", seed=5, batches=4)
+    for push in batches:
+        for name, sink in sinks.items():
+            monkeypatch.setattr(operator, "query_id", lambda name=name: name)
+            sink._caches = caches
+            sink.batch(push, worker=0)
+    for sink in sinks.values():
+        assert sink.recalled == ["new", "cached", "cached", "cached"]
+        assert_same_rows(sink.rows(), oracle(sink.query, batches).rows)
+
+
 def test_state_follows_the_window_and_not_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = Cluster("A.k = B.k", "AB", monkeypatch)
     sizes = []
@@ -257,7 +307,7 @@ def test_another_querys_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     cluster = Cluster("A.k = B.k", "AB", monkeypatch)
     first, second = random_batches("AB", seed=1, batches=2)
     cluster.batch(first, 0)
-    cluster.job = replace(cluster.job, fingerprint="g", description="another")
+    cluster.job = replace(cluster.job, description="another")
     with pytest.raises(StateError, match="belongs to another query") as caught:
         cluster.batch(second, 0)
     assert "the query" in str(caught.value)

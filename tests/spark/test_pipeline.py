@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 import dovetail as dv
 from dovetail.errors import PlanError, StreamError
 from dovetail.runtime.spark.metrics import spark_metrics
-from dovetail.testing import Push
+from dovetail.testing import Push, assert_same_rows, oracle
 from tests.spark.feeding import Folder, random_batches
 from tests.spark.queries import SCHEMA, build, random_rows
 
@@ -71,6 +71,42 @@ def test_a_checkpoint_of_another_query_is_refused(spark: Any, tmp_path: Path) ->
     assert "inner join on A.n = B.n" in message
 
 
+def test_a_checkpoint_keeps_its_partitions_whatever_the_session_says(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    batches = random_batches("AB", seed=3, batches=2)
+    seen = []
+    for partitions, push in zip(("3", "2"), batches, strict=True):
+        spark.conf.set("spark.sql.shuffle.partitions", partitions)
+        folder.feed([push])
+        query = build("A.k = B.k", folder.frames())
+        seen.append([bucket["bucket"] for bucket in spark_metrics(folder.run(query.spark()))[-1]["buckets"]])
+    assert len(seen[0]) == 3
+    assert seen[0] == seen[1]
+    assert_same_rows(folder.rows(query), oracle(query.model, batches).rows)
+
+
+def test_what_a_column_of_the_result_is_called_may_change(spark: Any, tmp_path: Path) -> None:
+    folder, names = Folder(spark, tmp_path, "AB"), []
+    batches = random_batches("AB", seed=3, batches=2)
+    for name, push in zip(("a", "left"), batches, strict=True):
+        folder.feed([push])
+        streams = [dv.stream(each, frame, time="ts", window="4 seconds") for each, frame in folder.frames().items()]
+        rows = dv.join(*streams, on="A.k = B.k", select=f"A.row AS {name}", order="hold", partitions=1).spark()
+        folder.run(rows.drop("result_time"))
+        names += rows.columns
+    assert names == ["result_time", "a", "result_time", "left"]
+
+
+def test_swapped_streams_are_refused_in_our_words(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    folder.feed(random_batches("AB", seed=1, batches=1))
+    folder.run(build("A.k = B.k", folder.frames()).spark())
+    folder.feed(random_batches("AB", seed=2, batches=1))
+    swapped = build("A.k = B.k", {name: folder.frames()[name] for name in "BA"})
+    with pytest.raises(StreamingQueryException, match="this checkpoint belongs to another query"):
+        folder.run(swapped.spark())
+
+
 def test_inputs_with_watermarks_join_and_results_can_be_aggregated(spark: Any, tmp_path: Path) -> None:
     folder = Folder(spark, tmp_path, "AB")
     batches = [Push({name: random_rows(start, 50, start, 2) for name in "AB"}) for start in (0, 2, 60)]
@@ -79,6 +115,21 @@ def test_inputs_with_watermarks_join_and_results_can_be_aggregated(spark: Any, t
     counted = (
         query.spark().withWatermark("result_time", "5 seconds").groupBy(F.window("result_time", "1 second")).count()
     )
+    folder.run(counted.select("window.start", "count"))
+    counts = spark.read.parquet(str(tmp_path / "out")).toArrow()
+    early = build("A.k = B.k", {name: _all(batches[:2], name) for name in "AB"}).collect()
+    assert pc.sum(counts["count"]).as_py() == early.num_rows
+
+
+def test_repeats_are_dropped_before_and_results_counted_after(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    batches = [Push({name: random_rows(start, 50, start, 2) for name in "AB"}) for start in (0, 2, 60)]
+    folder.feed([Push({name: pa.concat_tables([rows, rows]) for name, rows in push.batch.items()}) for push in batches])
+    frames = {
+        name: frame.withWatermark("ts", "5 seconds").dropDuplicatesWithinWatermark(["ts", "row"])
+        for name, frame in folder.frames().items()
+    }
+    counted = build("A.k = B.k", frames).spark().groupBy(F.window("result_time", "1 second")).count()
     folder.run(counted.select("window.start", "count"))
     counts = spark.read.parquet(str(tmp_path / "out")).toArrow()
     early = build("A.k = B.k", {name: _all(batches[:2], name) for name in "AB"}).collect()

@@ -10,12 +10,25 @@ import pytest
 import dovetail as dv
 from dovetail.errors import PlanError
 from dovetail.runtime.spark import session as checks
-from dovetail.runtime.spark.session import BYTES, PROVIDER, ROCKSDB, UNCOUNTED, check_session, count_bytes
+from dovetail.runtime.spark.session import (
+    BYTES,
+    PROVIDER,
+    ROCKSDB,
+    UNCOUNTED,
+    check_session,
+    count_bytes,
+    planned_partitions,
+)
+from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS, STATE_PARTITIONS
 
 
 class Settings(dict[str, str]):
     def set(self, key: str, value: str) -> None:
         self[key] = value
+
+    @property
+    def getAll(self) -> dict[str, str]:  # noqa: N802
+        return self
 
 
 def fake(version: str = "4.3.0", java: str = "17.0.15") -> Any:
@@ -74,6 +87,16 @@ def test_many_shuffle_partitions_are_worth_a_warning() -> None:
     session.conf["spark.sql.shuffle.partitions"] = "200"
     with pytest.warns(UserWarning, match="partitions is 200: every micro-batch starts that many tasks"):
         check_session(session)
+
+
+def test_the_session_is_left_as_it_is(recwarn: pytest.WarningsRecorder) -> None:
+    """A number of partitions is the user's choice for all of the session's queries, even if it is Spark's own."""
+    session = fake()
+    session.conf[SHUFFLE_PARTITIONS] = "200"
+    check_session(session)
+    assert (session.conf[SHUFFLE_PARTITIONS], STATE_PARTITIONS in session.conf) == ("200", False)
+    session.conf[STATE_PARTITIONS] = "3"
+    assert planned_partitions(session) == 3
 
 
 def test_another_python_for_workers_is_worth_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:

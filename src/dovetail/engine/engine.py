@@ -108,7 +108,8 @@ class Engine(Persistent):
         if self.shedding is not None:
             self.shedding.waiting = self._gate.pace()
         self._exit = Projection(plan, self._windows)
-        self._hold = Sliding(query, self._gather) if query.aggregation else Hold(query, self._gather)
+        names = query.joined.names
+        self._hold = Sliding(query, self._gather) if query.aggregation else Hold(query, self._gather, names)
         self._unmatched: dict[str, Unmatched] = preserved_streams(query, self._windows, self._widths, self._rows)
         self._semi = Semi(query.names[0], self._windows[query.names[0]]) if query.how == "semi" else None
         # whether anything comes out later than it is found: held for its order, or as an unmatched row
@@ -193,6 +194,12 @@ class Engine(Persistent):
         if self._memory is not None:
             self._memory.tick(now_us, self.arrived())
         yield from self._proceed()
+
+    def awaits(self, now_us: int | None) -> bool:
+        """Whether it would matter to be told the time: a stream is silent for too long, or rows wait for CPU time."""
+        if now_us is None:
+            return False
+        return self._watermarks.awaits(now_us) or (self.shedding is not None and self.waiting > 0)
 
     def close(self) -> Rows:
         """Nothing will come any more from any stream."""

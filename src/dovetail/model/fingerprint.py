@@ -10,7 +10,8 @@ from dovetail.model.query import JoinQuery
 def fingerprint(query: JoinQuery) -> str:
     """Equal for queries that can go on from each other's state.
 
-    How results are computed (algorithms, probe orders, partitions) does not enter: state is slices.
+    How results are computed (algorithms, probe orders, partitions) does not enter: state is slices. Nor do the names of
+    the result's columns, which rows that wait go without, unless aggregates go by them.
     """
     parts: list[object] = [query.how, query.order, query.late]
     for stream in query.streams:
@@ -22,8 +23,9 @@ def fingerprint(query: JoinQuery) -> str:
         else:
             parts.append((str(predicate), _text(predicate.left), _text(predicate.right)))
     parts += [(name, _text(expression)) for name, expression in query.filters]
-    parts += [(output.name, _text(output.expression)) for output in query.select]
+    parts += [_text(output.expression) for output in query.select]
     if query.aggregation:
+        parts.append([output.name for output in query.select])
         parts.append((query.aggregation.keys, [str(each) for each in query.aggregation.aggregates]))
         parts += [(output.name, _text(output.expression)) for output in query.aggregation.select]
     return sha256(repr(parts).encode()).hexdigest()[:32]

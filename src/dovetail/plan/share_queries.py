@@ -40,7 +40,7 @@ class Member:
     @property
     def fingerprint(self) -> str:
         """Equal for members that can go on from each other's place in a group."""
-        return fingerprint(self.query)
+        return f"{fingerprint(self.query)} {self.query.schema.names}"
 
 
 @dataclass(frozen=True)

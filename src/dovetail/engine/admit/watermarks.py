@@ -69,11 +69,21 @@ class Watermarks:
             if name in self._spoke or self._heard[name] is None:
                 self._heard[name] = now
         self._spoke.clear()
+        for name, time in self._raised(now).items():
+            self._raise(name, time)
+
+    def awaits(self, now: int) -> bool:
+        """Whether a tick would change anything."""
+        if self._spoke or None in self._heard.values():
+            return True
+        return any(time > self._value[name] for name, time in self._raised(now).items())
+
+    def _raised(self, now: int) -> dict[str, int]:
+        """The silent streams, and where the others are."""
         silent = {name for name, idle in self._idle.items() if idle is not None and now - self._since(name) > idle}
         active = [value for name, value in self._value.items() if name not in silent]
         target = min(active) if active else max(self._value.values())
-        for name in silent:
-            self._raise(name, target)
+        return dict.fromkeys(silent, target)
 
     def _since(self, name: str) -> int:
         heard = self._heard[name]

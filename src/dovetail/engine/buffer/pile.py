@@ -8,7 +8,7 @@ something to give. A chunk is written to the state once; what was already releas
 the limit of the last release.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
@@ -40,10 +40,17 @@ class _Chunk:
 
 
 class Pile:
-    """Rows by time, with their part of the state."""
+    """Rows by time, with their part of the state; with ``names``, columns read back are called so."""
 
-    def __init__(self, section: str, times_of: Callable[[pa.RecordBatch], Times], limit: int) -> None:
+    def __init__(
+        self,
+        section: str,
+        times_of: Callable[[pa.RecordBatch], Times],
+        limit: int,
+        names: Sequence[str] | None = None,
+    ) -> None:
         self.section = section
+        self._names = names
         self._times_of = times_of
         self._heap: list[_Chunk] = []
         self._next = 0
@@ -126,6 +133,7 @@ class Pile:
 
     def load(self, number: int, rows: pa.RecordBatch) -> None:
         """A chunk read back; ``settle`` then takes out what was released of it."""
+        rows = rows if self._names is None else rows.rename_columns(list(self._names))
         heappush(self._heap, _Chunk(number, self._times_of(rows), rows, written=True))
 
     def drop(self, numbers: set[int]) -> None:

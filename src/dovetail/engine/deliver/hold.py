@@ -5,7 +5,7 @@ Results wait as ids (``Fresh``) until they leave or until they must become rows,
 window is about to move the tuples they name, or because the state is written.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -23,14 +23,17 @@ Gather = Callable[[Partial], Iterator[pa.RecordBatch]]
 
 
 class Hold:
-    """The last stage before results leave the engine; ``gather`` makes rows of them."""
+    """The last stage before results leave the engine; ``gather`` makes rows of them.
 
-    def __init__(self, query: JoinQuery, gather: Gather) -> None:
+    Their ``names`` may be others than when they were stored.
+    """
+
+    def __init__(self, query: JoinQuery, gather: Gather, names: Sequence[str] | None = None) -> None:
         self._gather = gather
         self._fresh = Fresh()
         self._ordered = query.order != "none"
         self._may_be_late = query.late == "keep"
-        self.pile = Pile("held", result_times, BEFORE_ALL)
+        self.pile = Pile("held", result_times, BEFORE_ALL, names)
         self.results = 0
         self.out_of_order = 0
         self.latest_alone = BEFORE_ALL  # the largest result time of a row that came out without a partner

@@ -15,18 +15,27 @@ TOTALS = ("rows", "null_times", "filtered")
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Blocks in order of arrival, heartbeats, and the packers' totals (those that ride with this bucket)."""
+    """Blocks in order of arrival, heartbeats, the packers' totals (those that ride with this bucket), and the time.
+
+    The time is that of the batch, in microseconds, for queries that look at the clock.
+    """
 
     blocks: dict[str, pa.RecordBatch] = field(default_factory=dict)
     newest: dict[str, int] = field(default_factory=dict)
     totals: dict[str, dict[str, int]] = field(default_factory=dict)
+    now: int | None = None
+
+    @property
+    def nothing(self) -> bool:
+        """Whether no stream sent anything: the clock has ticked, and that is all."""
+        return not self.totals
 
 
 def read_arrivals(frames: Iterable[pd.DataFrame], plan: Plan) -> Arrivals:
     """Put packed rows, which come in any order, back into order: source partition, then sequence."""
     packed = [row for frame in frames for row in frame.itertuples(index=False)]
     packed.sort(key=lambda row: (row.partition, row.sequence))
-    arrivals = Arrivals()
+    arrivals = Arrivals(now=int(packed[0].now) if packed and hasattr(packed[0], "now") else None)
     for position, name in enumerate(plan.query.names):
         own = [row for row in packed if row.stream == position]
         _read_stream(arrivals, name, own, plan.columns[name])

@@ -5,8 +5,10 @@ One batch of one bucket:
     read      packed rows, in order of arrival (source partition, then sequence): blocks and heartbeats
     recall    the cached engine if its token is the state's; else catch up on what it missed; else load everything
     join      push; results leave as blobs while the push runs
-    save      new slices, deleted slices, head with a fresh token; only then is the engine cached under it
+    save      new slices, deleted slices, head with a new token; only then is the engine cached under it
     report    one row of counters
+
+A batch that only the clock has caused ends after the recall if nothing waits for the time.
 
 Invariant: the state is written after the last result has left, and the token last. An attempt that
 dies before leaves the committed state as it was, and its engine, taken out of the cache, is forgotten.
@@ -19,7 +21,6 @@ from functools import partial
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues
 
 from dovetail.control.schedule import schedule_windows
 from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
@@ -33,15 +34,17 @@ from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import SharedPlan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
 from dovetail.runtime.replanning import Replanning
-from dovetail.runtime.spark.alarm import Alarm
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces
-from dovetail.runtime.spark.cache import ENGINES, Cached
+from dovetail.runtime.spark.cache import ENGINES, BucketKey, Cached
 from dovetail.runtime.spark.chain import heartbeat
+from dovetail.runtime.spark.identity import fingerprint
+from dovetail.runtime.spark.layout import Layouts
 from dovetail.runtime.spark.output import Output
 from dovetail.runtime.spark.parts import StateParts
 from dovetail.runtime.spark.report import Report
 from dovetail.runtime.spark.state import BucketState, Head
+from dovetail.runtime.spark.streaming_run import query_id
 from dovetail.runtime.spark.variables import Variables
 from dovetail.runtime.spark.worker_memory import keep_memory
 
@@ -52,7 +55,7 @@ RESULT_BYTES = 8 << 20
 class Job:
     """What the operator of one pipeline must know; a value that travels to the workers.
 
-    ``run`` tells pipelines apart in a worker's cache, ``ended`` names the streams that are static tables
+    ``run`` tells the operators of a query apart in a worker's cache, ``ended`` names the streams that are static tables
     (all of their rows come before the first batch), ``once`` says that every stream is: one batch, then the end;
     ``diverts`` asks for the rows that did not come in instead of the results; and with ``relays_us`` the results are a
     stream of another operator, with this delay. ``shared`` says that the plan is the
@@ -61,7 +64,7 @@ class Job:
 
     plan: Plan
     description: str
-    fingerprint: str
+    layouts: Layouts
     run: str
     ended: tuple[str, ...] = ()
     once: bool = False
@@ -87,58 +90,64 @@ class Job:
 class JoinOperator:
     """The work of one task: all of its buckets, one after the other."""
 
-    def __init__(self, job: Job, output: Output, handle: StatefulProcessorHandle, variables: Variables) -> None:
+    def __init__(self, job: Job, output: Output, variables: Variables) -> None:
         keep_memory()
         self._job = job
         self._output = output
         self._state = BucketState(variables)
-        self._alarm = Alarm(handle, job.plan.query, job.ended)
+        self._query_id = query_id()
+        self._description = f"{job.description}\n  {job.layouts.here()}"
+        self._fingerprint = fingerprint(self._description)
 
     def begin(self, bucket: int, rows: pd.DataFrame) -> None:
         """Rows of static inputs, before the first batch; their streams advance once all have come."""
         arrivals = read_arrivals([rows], self._job.plan)
         report = Report(bucket, arrivals)
-        head, engine = self._recall(bucket, report)
+        head, engine = self._recall(report)
         silent = dict.fromkeys(arrivals.newest, BEFORE_ALL)
         for _ in engine.push(arrivals.blocks, silent):
             raise AssertionError("static inputs alone cannot make a result")
-        self._save(bucket, head, engine, report)
+        self._save(head, engine, report)
 
-    def take(self, bucket: int, rows: Iterable[pd.DataFrame], timers: TimerValues) -> Iterator[pd.DataFrame]:
+    def take(self, bucket: int, rows: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """One batch, or none but the time that has passed: its results, and a report."""
-        return self._batch(bucket, read_arrivals(rows, self._job.plan), timers)
-
-    def _batch(self, bucket: int, arrivals: Arrivals, timers: TimerValues) -> Iterator[pd.DataFrame]:
+        arrivals = read_arrivals(rows, self._job.plan)
         report = Report(bucket, arrivals)
-        head, engine = self._recall(bucket, report)
-        results = report.timed("join", self._results(engine, arrivals, timers))
+        head, engine = self._recall(report)
+        if arrivals.nothing and not engine.awaits(arrivals.now):
+            if head is not None:
+                ENGINES.put(self._key(bucket), Cached(head.token, engine))
+            return
+        yield from self._batch(head, engine, arrivals, report)
+
+    def _batch(self, head: Head | None, engine: Engine, arrivals: Arrivals, report: Report) -> Iterator[pd.DataFrame]:
+        results = report.timed("join", self._results(engine, arrivals))
         if self._job.diverts:
             results = self._diverted(engine, results)
         for piece in in_pieces(report.counted(results), RESULT_BYTES):
             yield self._output.rows(piece)
         engine.diverted.take()
         if not self._job.once:
-            self._save(bucket, head, engine, report)
-            self._alarm.set(engine, timers)
+            self._save(head, engine, report)
         metrics = engine.metrics() | {"statistics": statistics_report(engine.observed.statistics())}
         if engine.pacer is not None:
             metrics["budget"] = engine.pacer.metrics()
         yield self._output.report(json.dumps(report.finished(metrics)))
 
-    def _results(self, engine: Engine, arrivals: Arrivals, timers: TimerValues) -> Iterator[pa.RecordBatch]:
+    def _results(self, engine: Engine, arrivals: Arrivals) -> Iterator[pa.RecordBatch]:
         for name in self._job.ended:
             yield from engine.advance(name, AFTER_ALL)
         push = partial(engine.push, arrivals.blocks, arrivals.newest)
-        yield from self._adapted(engine, self._paced(engine, push, timers) if engine.shedding else push())
-        if self._alarm.needed and not self._job.once:
-            yield from engine.tick(timers.getCurrentProcessingTimeInMs() * 1000)
+        yield from self._adapted(engine, self._paced(engine, push, arrivals.now) if engine.shedding else push())
+        if arrivals.now is not None and engine.shedding is None:
+            yield from engine.tick(arrivals.now)
         if self._job.once:
             yield from engine.close()
         elif self._job.relays_us is not None:
             yield from heartbeat(engine, self._job.relays_us)
 
     def _paced(
-        self, engine: Engine, push: Callable[[], Iterator[pa.RecordBatch]], timers: TimerValues
+        self, engine: Engine, push: Callable[[], Iterator[pa.RecordBatch]], now: int | None
     ) -> Iterator[pa.RecordBatch]:
         """Under a CPU budget: what waited and what comes, as far as the time since the last batch allows."""
         budget = self._job.plan.query.budget
@@ -146,8 +155,8 @@ class JoinOperator:
         from dovetail.runtime.cpu_budget import CpuBudget  # its solvers take a while to load
 
         cpu = CpuBudget(engine, budget, cpu_time)
-        if not self._job.once:
-            yield from cpu.tick(timers.getCurrentProcessingTimeInMs() * 1000)
+        if now is not None:
+            yield from cpu.tick(now)
         yield from cpu.around(push)
         cpu.save()
 
@@ -162,21 +171,22 @@ class JoinOperator:
         order = self._job.plan.query.order
         return Adapting(engine, order.alpha).around(results) if isinstance(order, Adaptive) else results
 
-    def _recall(self, bucket: int, report: Report) -> tuple[Head | None, Engine]:
+    def _recall(self, report: Report) -> tuple[Head | None, Engine]:
         """An engine that agrees with the state, and that finds there what it has spilled."""
-        head, engine = self._found(bucket, report)
+        head, engine = self._found(report)
         if isinstance(engine.store, StateParts):
             engine.store.bind(self._state.parts)
         return head, engine
 
-    def _found(self, bucket: int, report: Report) -> tuple[Head | None, Engine]:
+    def _found(self, report: Report) -> tuple[Head | None, Engine]:
         """The engine, by the cheapest way that is safe."""
         with report.phase("load"):
-            head = self._state.head(self._job.fingerprint, self._job.description)
-            cached = ENGINES.take((self._job.run, bucket))
+            head = self._state.head(self._fingerprint, self._description)
             if head is None:
                 report.recalled = "new"
                 return None, self._job.engine()
+            lineage = head.lineage
+            cached = ENGINES.take(self._key(report.bucket), head.token, lambda token: lineage.since(token) is not None)
             if cached and cached.token == head.token:
                 report.recalled = "cached"
                 return head, cached.engine
@@ -187,6 +197,9 @@ class JoinOperator:
             engine = self._job.engine()
             engine.apply(Changes(dict(self._state.load_all()), [], head.header))
             return head, engine
+
+    def _key(self, bucket: int) -> BucketKey:
+        return self._query_id, self._job.run, bucket
 
     def _catch_up(self, cached: Cached, head: Head) -> bool:
         """Apply the batches that an engine missed; False if they are too many, or if it does not end up like the state.
@@ -201,8 +214,8 @@ class JoinOperator:
         left = cached.engine.changes()
         return not left.new and not left.gone and json.loads(left.header) == json.loads(head.header)
 
-    def _save(self, bucket: int, head: Head | None, engine: Engine, report: Report) -> None:
+    def _save(self, head: Head | None, engine: Engine, report: Report) -> None:
         with report.phase("save"):
             changes = engine.changes()
-            token, report.written = self._state.save(head, self._job.fingerprint, self._job.description, changes)
-            ENGINES.put((self._job.run, bucket), Cached(token, engine))
+            token, report.written = self._state.save(head, self._fingerprint, self._description, changes)
+            ENGINES.put(self._key(report.bucket), Cached(token, engine))

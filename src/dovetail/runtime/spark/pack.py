@@ -10,7 +10,7 @@ What is shuffled depends on the rows alone, never on a clock: when an executor i
 only if the same comes out. The time that packing took is observed before the shuffle and left there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter_ns
 
@@ -44,6 +44,7 @@ PACKED = pa.schema(
 )
 SHUFFLED = PACKED.names[:-1]
 PIECE_BYTES = 64 << 20
+NO_STREAM = -1
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,14 @@ class Packer:
         columns |= {"bucket": [self.numbers[cell] for cell in cells], "blob": blobs}
         columns["sequence"] = range(sequence, sequence + len(cells))
         return pa.RecordBatch.from_pydict(columns, schema=PACKED)
+
+
+def ticks(batches: Iterable[pa.RecordBatch], numbers: Sequence[int]) -> Iterator[pa.RecordBatch]:
+    """A packed row of no stream for every bucket, if the clock says anything at all: it has a batch run there."""
+    if any(batch.num_rows for batch in batches):
+        nothing = dict.fromkeys(("partition", "sequence", "rows", "null_times", "filtered", "pack_us"), 0)
+        row = {**nothing, "stream": NO_STREAM, "newest": None, "blob": None}
+        yield pa.RecordBatch.from_pylist([{**row, "bucket": number} for number in numbers], PACKED)
 
 
 def _with_times(columns: dict[str, pa.Array], time: str) -> tuple[dict[str, pa.Array], int]:

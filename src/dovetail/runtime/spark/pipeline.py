@@ -10,7 +10,7 @@ input is a stream that has already ended: its rows come before the first batch, 
 operator's initial state, and it never holds the others back.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -26,22 +26,23 @@ from dovetail.model.never_null import noted_schema
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
-from dovetail.plan.buckets import buckets_of, end_needs_all_rows
-from dovetail.plan.partition_grid import Grid, partition_grid
+from dovetail.plan.partition_grid import Grid
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
-from dovetail.plan.share_queries import Member, SharedPlan
+from dovetail.plan.share_queries import SharedPlan
 from dovetail.plan.split_query import Operator, asked_tree, split_query
-from dovetail.runtime.spark.alarm import time_mode
-from dovetail.runtime.spark.bucket_numbers import bucket_numbers
-from dovetail.runtime.spark.identity import describe, describe_shared, fingerprint
+from dovetail.runtime.spark.clock import clock, needs_clock
+from dovetail.runtime.spark.identity import describe, describe_shared
+from dovetail.runtime.spark.layout import Layout, Layouts
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
 from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import REPORT, Output, output_of
-from dovetail.runtime.spark.pack import PACKED, SHUFFLED, Packer
+from dovetail.runtime.spark.pack import PACKED, SHUFFLED, Packer, ticks
 from dovetail.runtime.spark.processor import JoinProcessor
-from dovetail.runtime.spark.session import check_session, count_bytes
+from dovetail.runtime.spark.session import check_session, count_bytes, planned_partitions
 from dovetail.runtime.spark.types import holds_binary, quoted, spark_schema
+
+EVENT_TIME = "spark.watermarkDelayMs"  # Spark's mark on a column: how long its watermark waits
 
 
 def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
@@ -89,24 +90,36 @@ def _pipeline(
     if any(holds_binary(s.schema.field(name).type) for s in query.streams for name in plan.columns[s.name]):
         count_bytes(session)
     inputs = {stream.name: _as_frame(session, stream) for stream in query.streams}
-    partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
-    buckets = buckets_of(query, partitions) if shared is None else query.partitions or partitions
-    if end_needs_all_rows(query) and not any(frame.isStreaming for frame in inputs.values()):
-        buckets = 1
-    grid = partition_grid(query, buckets)
+    finite = not any(frame.isStreaming for frame in inputs.values())
+    layouts = Layouts(_bare(query), planned_partitions(session), shared is not None, finite)
     kept = (_operator_plan(plan) if shared is None else plan).columns
-    packers = _packers(plan, kept, grid, bucket_numbers(grid.cells, partitions))
     run = uuid4().hex
-    packed = {name: _packed(inputs[name], packer, run) for name, packer in packers.items()}
-    streaming = [packed[name] for name, frame in inputs.items() if frame.isStreaming]
-    static = [packed[name] for name, frame in inputs.items() if not frame.isStreaming]
+    packers = _packers(plan, kept, layouts.plan())
+    packed = {name: _packed(inputs[name], packer, layouts, run) for name, packer in packers.items()}
+    streaming = [packed[name] for name in sorted(inputs) if inputs[name].isStreaming]
+    static = [packed[name] for name in sorted(inputs) if not inputs[name].isStreaming]
+    if streaming and needs_clock(query):
+        streaming = _ticking(streaming, layouts)
     ended = tuple(name for name, frame in inputs.items() if not frame.isStreaming)
     if shared is not None:
-        job = _shared_job(shared, describe_shared(query, grid, partitions), ended, run)
+        job = _shared_job(shared, describe_shared(query), layouts, ended, run)
     else:
-        job = _job(plan, describe(query, grid, partitions), ended, run)
-    output = output_of(rows, _sorts(query, grid, shared))
-    return _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us), output)
+        job = _job(plan, describe(query, kept), layouts, ended, run)
+    output = output_of(rows, _sorts(query, layouts.plan().grid, shared))
+    joined = _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us), output)
+    return _marked(joined, inputs.values())
+
+
+def _marked(rows: DataFrame, inputs: Iterable[DataFrame]) -> DataFrame:
+    """Results whose time is known to Spark as event time if that of an input is.
+
+    Spark's watermark goes with the inputs through the operator, and it refuses to set another behind it. Results are
+    never older, as long as its delay is no shorter than the streams' own.
+    """
+    delays = [field.metadata[EVENT_TIME] for frame in inputs for field in frame.schema if EVENT_TIME in field.metadata]
+    if not delays or "result_time" not in rows.columns:
+        return rows
+    return rows.withMetadata("result_time", {EVENT_TIME: max(delays)})
 
 
 def _sorts(query: JoinQuery, grid: Grid, shared: SharedPlan | None) -> bool:
@@ -137,10 +150,8 @@ def _own_filters(query: JoinQuery, name: str) -> bool:
     return query.how == "inner" and query.late != "divert" and not counted_whole
 
 
-def _packers(
-    plan: Plan, kept: Mapping[str, tuple[str, ...]], grid: Grid, numbers: tuple[int, ...]
-) -> dict[str, Packer]:
-    query = plan.query
+def _packers(plan: Plan, kept: Mapping[str, tuple[str, ...]], layout: Layout) -> dict[str, Packer]:
+    query, grid, numbers = plan.query, layout.grid, layout.numbers
     packers = {}
     for position, stream in enumerate(query.streams):
         filters = tuple(e for name, e in query.filters if name == stream.name and _own_filters(query, name))
@@ -155,45 +166,52 @@ def _operator_plan(plan: Plan) -> Plan:
     """The plan that is left once packers have applied the filters they may; it holds no DataFrame."""
     query = plan.query
     filters = tuple((name, condition) for name, condition in query.filters if not _own_filters(query, name))
-    streams = tuple(replace(stream, data=None) for stream in query.streams)
-    return plan_query(replace(query, streams=streams, filters=filters))
+    return plan_query(replace(_bare(query), filters=filters))
 
 
-def _packed(frame: DataFrame, packer: Packer, run: str) -> DataFrame:
+def _bare(query: JoinQuery) -> JoinQuery:
+    """The query without its DataFrames, which do not travel."""
+    return replace(query, streams=tuple(replace(stream, data=None) for stream in query.streams))
+
+
+def _packed(frame: DataFrame, packer: Packer, layouts: Layouts, run: str) -> DataFrame:
     columns = [F.col(quoted(name)).alias(f"c{at}") for at, name in enumerate(packer.arriving)]
 
     def pack(batches: Any) -> Any:
-        return packer(batches)
+        here = layouts.here()
+        return replace(packer, grid=here.grid, numbers=here.numbers)(batches)
 
     packed = frame.select(*columns).mapInArrow(pack, spark_schema(PACKED))
     name, spent = F.lit(packer.stream.name), F.sum("pack_us").alias("pack_us")
     return packed.observe(f"{PACKING}{packer.position}-{run}", spent, F.max(name).alias("stream")).select(*SHUFFLED)
 
 
-def _job(plan: Plan, description: str, ended: tuple[str, ...], run: str) -> Job:
+def _ticking(streaming: Sequence[DataFrame], layouts: Layouts) -> list[DataFrame]:
+    """The packed streams with the time of their batch, and a clock that causes a batch if nothing else does."""
+
+    def pack(batches: Any) -> Any:
+        return ticks(batches, layouts.here().numbers)
+
+    ticking = clock(streaming[0].sparkSession).mapInArrow(pack, spark_schema(PACKED)).select(*SHUFFLED)
+    return [frame.withColumn("now", F.unix_micros(F.current_timestamp())) for frame in (*streaming, ticking)]
+
+
+def _job(plan: Plan, description: str, layouts: Layouts, ended: tuple[str, ...], run: str) -> Job:
     once = len(ended) == len(plan.query.streams)
-    return Job(_operator_plan(plan), description, fingerprint(description), run, () if once else ended, once)
+    return Job(_operator_plan(plan), description, layouts, run, () if once else ended, once)
 
 
-def _shared_job(shared: SharedPlan, description: str, ended: tuple[str, ...], run: str) -> Job:
+def _shared_job(shared: SharedPlan, description: str, layouts: Layouts, ended: tuple[str, ...], run: str) -> Job:
     """Its doors look at the common conditions once more: which ones they were is part of what is stored."""
-    query = shared.plan.query
-    bare = replace(query, streams=tuple(replace(stream, data=None) for stream in query.streams))
-    members = tuple(_without_data(member) for member in shared.members)
-    plan = plan_query(bare)
-    job = _job(plan, description, ended, run)
+    members = tuple(replace(member, query=_bare(member.query)) for member in shared.members)
+    plan = plan_query(_bare(shared.plan.query))
+    job = _job(plan, description, layouts, ended, run)
     return replace(job, plan=plan, shared=replace(shared, plan=plan, members=members))
-
-
-def _without_data(member: Member) -> Member:
-    streams = tuple(replace(stream, data=None) for stream in member.query.streams)
-    return replace(member, query=replace(member.query, streams=streams))
 
 
 def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Job, output: Output) -> DataFrame:
     rows = reduce(DataFrame.union, streaming or static).groupBy("bucket")
     initial = reduce(DataFrame.union, static).groupBy("bucket") if streaming and static else None
-    mode = "None" if job.once else time_mode(job.plan.query)
     processor = JoinProcessor(job, output)
-    joined = rows.transformWithStateInPandas(processor, output.given, "Append", mode, initialState=initial)
+    joined = rows.transformWithStateInPandas(processor, output.given, "Append", "None", initialState=initial)
     return output.results(joined.observe(f"{OBSERVATION}{job.run}", F.collect_list(REPORT).alias(REPORTS)))

@@ -12,13 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
-from pyspark.sql.streaming.stateful_processor import (
-    ExpiredTimerInfo,
-    StatefulProcessor,
-    StatefulProcessorHandle,
-    TimerValues,
-)
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues
 
+from dovetail.runtime.spark.hush import hush
 from dovetail.runtime.spark.variables import declare
 
 if TYPE_CHECKING:
@@ -35,9 +31,13 @@ class JoinProcessor(StatefulProcessor):
         self._spills = job.spills
         self._packed: bytes = cloudpickle.dumps((job, output))  # type: ignore[no-untyped-call]
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """It has come to the process in which it is wanted."""
+        self.__dict__.update(state)
+        hush()
+
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state variables."""
-        self._handle = handle
         self._variables = declare(handle, self._spills)
 
     @cached_property
@@ -45,7 +45,7 @@ class JoinProcessor(StatefulProcessor):
         from dovetail.runtime.spark.operator import JoinOperator
 
         job, output = cloudpickle.loads(self._packed)
-        return JoinOperator(job, output, self._handle, self._variables)
+        return JoinOperator(job, output, self._variables)
 
     def handleInitialState(  # noqa: N802
         self,
@@ -63,16 +63,7 @@ class JoinProcessor(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator["pd.DataFrame"]:
         """One batch of one bucket."""
-        return self._operator.take(int(key[0]), rows, timerValues)
-
-    def handleExpiredTimer(  # noqa: N802
-        self,
-        key: tuple[Any, ...],
-        timerValues: TimerValues,  # noqa: N803
-        expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
-    ) -> Iterator["pd.DataFrame"]:
-        """Time has passed and nothing came: a batch without rows."""
-        return self._operator.take(int(key[0]), (), timerValues)
+        return self._operator.take(int(key[0]), rows)
 
     def close(self) -> None:
         """Nothing to release: engines stay in the cache for the next batch."""

@@ -14,7 +14,7 @@ class Report:
     """Filled in while a batch runs."""
 
     def __init__(self, bucket: int, arrivals: Arrivals) -> None:
-        self._bucket = bucket
+        self.bucket = bucket
         self._arrivals = arrivals
         self._spent_ns = dict.fromkeys(("load", "join", "save"), 0)
         self._results = 0
@@ -48,7 +48,7 @@ class Report:
         """The counters of this batch, and what ``Engine.metrics`` says after it."""
         blocks = self._arrivals.blocks
         return {
-            "bucket": self._bucket,
+            "bucket": self.bucket,
             "recalled": self.recalled,
             "results": self._results,
             "bytes_written": self.written,

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from dovetail.errors import PlanError
 from dovetail.runtime.spark.chatter import chatter
+from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS, STATE_PARTITIONS
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 RECORDS, BYTES = (f"spark.sql.execution.arrow.{limit}PerBatch" for limit in ("maxRecords", "maxBytes"))
@@ -56,7 +57,7 @@ def spark_session(
 
 def _settings(cores: int) -> dict[str, str]:
     return {
-        "spark.sql.shuffle.partitions": str(cores),
+        SHUFFLE_PARTITIONS: str(cores),
         PROVIDER: ROCKSDB,
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         RECORDS: str(AT_ONCE),
@@ -120,11 +121,16 @@ def count_bytes(session: SparkSession) -> None:
         session.conf.set(BYTES, SPARKS_BYTES)
 
 
+def planned_partitions(session: SparkSession) -> int:
+    """How many partitions the state of a query will have that starts now, from a new checkpoint."""
+    return int(session.conf.get(STATE_PARTITIONS, None) or session.conf.get(SHUFFLE_PARTITIONS) or 1)
+
+
 def _check_partitions(session: SparkSession) -> None:
-    partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+    partitions = planned_partitions(session)
     if partitions > MANY_PARTITIONS:
         warnings.warn(
             f"spark.sql.shuffle.partitions is {partitions}: every micro-batch starts that many tasks per step; "
-            "two per core are plenty, so set it lower before the query starts",
+            "two per core are plenty, so set it lower before the query first starts (a checkpoint keeps its number)",
             stacklevel=2,
         )

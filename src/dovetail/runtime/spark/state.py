@@ -6,9 +6,12 @@ parts:   7 -> blob                                 spilled rows, read only when 
 origin:  the query as text                         written by the first batch; read to explain a mix-up
 """
 
+import json
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
+from zlib import crc32
 
 import pyarrow as pa
 
@@ -51,16 +54,16 @@ class BucketState:
                 f"this checkpoint belongs to another query.\nIt was written by:\n{origin}\n"
                 f"This query is:\n{description}\n"
                 "Give this query a checkpoint location of its own, or run the query that wrote this one. If only the "
-                "cells differ, set join(..., partitions=) and spark.sql.shuffle.partitions to what they were."
+                "cells differ, set join(..., partitions=) to as many as there were."
             )
         return Head(token, written_by, bytes(header), Lineage.from_text(lineage))
 
     def save(self, before: Head | None, fingerprint: str, description: str, changes: Changes) -> tuple[str, int]:
         """Write what a batch changed; returns the new token and the bytes written."""
-        written = 0
+        sums: list[tuple[SliceKey, int, int]] = []
         for key, batch in changes.new.items():
             blob = batch_to_bytes(batch)
-            written += len(blob)
+            sums.append((key, len(blob), crc32(blob)))
             self._slices.updateValue(key, (blob,))
         for key in changes.gone:
             self._slices.removeKey(key)
@@ -68,9 +71,15 @@ class BucketState:
             self._origin.update((description,))
         step = Step(before.token if before else "", tuple(changes.new), tuple(changes.gone))
         lineage = (before.lineage if before else Lineage()).after(step)
-        token = secrets.token_hex(8)
+        token = self._token(step, sums, changes.header)
         self._head.update((token, fingerprint, changes.header, lineage.to_text()))
-        return token, written + len(changes.header)
+        return token, sum(size for _, size, _ in sums) + len(changes.header)
+
+    def _token(self, step: Step, sums: list[tuple[SliceKey, int, int]], header: bytes) -> str:
+        """Equal for attempts that wrote the same over the same; spilled parts are not looked at, so chance decides."""
+        if self.parts is not None:
+            return secrets.token_hex(8)
+        return sha256(json.dumps([step.before, step.gone, sums]).encode() + header).hexdigest()[:16]
 
     def load(self, keys: Iterable[SliceKey]) -> dict[SliceKey, pa.RecordBatch]:
         """Some of the slices."""
