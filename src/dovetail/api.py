@@ -54,11 +54,14 @@ def stream(
     window: str | timedelta | Window | None = None,
     delay: str | timedelta = "0 seconds",
     idle: str | timedelta | None = None,
+    ahead: str | timedelta | None = None,
     schema: pa.Schema | None = None,
 ) -> Stream:
     """A named input: data now, or a ``schema`` for rows that are pushed later.
 
     Data is a Spark DataFrame, an Arrow table, batch or reader, a pandas or Polars frame, or a DuckDB relation.
+    ``ahead`` refuses rows that lie further than this ahead of everything seen so far; without it one row with a wrong
+    time far in the future makes all that follow late.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> t = dv.stream("T", time="ts", window="1 minute", schema=pa.schema({"ts": pa.timestamp("us"), "v": pa.int64()}))
@@ -73,7 +76,8 @@ def stream(
     try:
         kept = None if window is None else as_window(window)
         idle_us = None if idle is None else as_duration("idle", idle)
-        return Stream(name, found, time, kept, as_duration("delay", delay), idle_us, data)
+        ahead_us = None if ahead is None else as_duration("ahead", ahead)
+        return Stream(name, found, time, kept, as_duration("delay", delay), idle_us, data, ahead_us=ahead_us)
     except StreamError as error:
         raise StreamError(f"stream {name!r}: {error}") from error
 

@@ -12,7 +12,7 @@ from dovetail.model.window import Window
 class Stream:
     """One input of a query, as ``dovetail.stream`` builds it; it stands in queries under ``name``.
 
-    ``declared``: the name it was made with, if a query knows it by an alias.
+    ``declared``: the name it was made with, if a query knows it by an alias. ``ahead_us``: how far a row may lie ahead.
     """
 
     name: str
@@ -23,6 +23,7 @@ class Stream:
     idle_us: int | None = None
     data: Any = field(default=None, compare=False, repr=False)
     declared: str | None = field(default=None, compare=False, repr=False)
+    ahead_us: int | None = None
 
     @property
     def time_type(self) -> pa.DataType:

@@ -14,7 +14,7 @@ from typing import Any
 from dovetail.observe.report import event_time
 
 _PACKED = ("rows", "null_times", "filtered")
-_SUMMED = ("late", "unmatchable", "stored", "bytes", "waiting")
+_SUMMED = ("late", "ahead", "unmatchable", "stored", "bytes", "waiting")
 _WHOLE = ("late_results", "held", "held_bytes", "waiting_bytes")
 
 Streams = tuple[str, ...]
@@ -81,7 +81,7 @@ class Buckets:
             "rows": packed["rows"],
             "null_time": packed["null_times"],
             "filtered": packed["filtered"],
-            **{count: sum(each[count] for each in seen) for count in _SUMMED},
+            **{count: sum(each.get(count, 0) for each in seen) for count in _SUMMED},
             "watermark": max(marks, default=None),
         }
 

@@ -110,6 +110,8 @@ def why_not_split(query: JoinQuery) -> str | None:
         why = "a row window, which must see its whole stream"
     elif any(stream.idle_us is not None for stream in query.streams):
         why = "idle=, which compares all streams with each other"
+    elif any(stream.ahead_us is not None for stream in query.streams):
+        why = "ahead=, which compares all streams with each other"
     return why
 
 

@@ -64,7 +64,8 @@ class Run:
         if plan.query.budget is not None and plan.query.budget.cpu is not None:
             from dovetail.runtime.cpu_budget import CpuBudget  # its solvers take a while to load
 
-            self._cpu = CpuBudget(self._engine, plan.query.budget, meter or thread_time)
+            with readable():
+                self._cpu = CpuBudget(self._engine, plan.query.budget, meter or thread_time)
         order = plan.query.order
         if isinstance(order, Adaptive):
             self._adapting = Adapting(self._engine, order.alpha)
@@ -183,6 +184,8 @@ def _as_us(time: datetime | int) -> int:
     if isinstance(time, datetime):
         return int(pa.scalar(time, pa.timestamp("us", tz="UTC" if time.tzinfo else None)).value)
     if isinstance(time, Integral) and not isinstance(time, bool):
+        if not -(1 << 63) <= time < 1 << 63:
+            raise DataError(f"{time} is not a time: microseconds since 1970 fit into 64 bits; is it in nanoseconds?")
         return int(time)
     raise DataError(f"{time!r} is not a time; give a datetime, or microseconds since 1970 as a whole number")
 

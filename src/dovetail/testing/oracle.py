@@ -57,6 +57,7 @@ class Outcome:
     late: dict[str, int]
     null_times: dict[str, int]
     exact: bool
+    ahead: dict[str, int]
 
 
 def oracle(query: JoinQuery, script: Script) -> Outcome:
@@ -67,7 +68,8 @@ def oracle(query: JoinQuery, script: Script) -> Outcome:
     exact = query.late != "keep" or not any(late.values())
     rows = _table(query, results)
     rows = aggregated(query, rows) if query.aggregation else rows
-    return Outcome(rows, late, dict(history.null_times), exact)
+    ahead = {name: len(tuples) for name, tuples in history.ahead.items()}
+    return Outcome(rows, late, dict(history.null_times), exact, ahead)
 
 
 def _results(query: JoinQuery, history: History) -> Iterator[tuple[int, Members]]:

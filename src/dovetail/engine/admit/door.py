@@ -1,6 +1,6 @@
 """The door of one stream: what comes in, what is late, what cannot match, in which order.
 
-    admit     rows -> NULL times out -> late rows out -> own filters -> in order of time
+    admit     rows -> NULL times out -> rows ahead out -> late rows out -> own filters -> in order of time
     prepare   the numbers that kernels compare, and the rows that can match
 
 Each row that does not come in is counted, under the reason why. Where every row counts (a row
@@ -56,11 +56,17 @@ class Door:
         """How many rows were read, with a time or not."""
         return len(read[0][self._stream.time])
 
-    def admit(self, read: Read, watermark: int) -> tuple[Columns, Times, int | None]:
-        """Columns and times of the rows that come in, in order, and the largest time seen (None: no time at all)."""
+    def admit(self, read: Read, watermark: int, farthest: int) -> tuple[Columns, Times, int | None]:
+        """Columns and times of the rows that come in, in order, and the largest time seen (None: no time at all).
+
+        Rows beyond the time ``farthest`` lie too far ahead, and count as not seen.
+        """
         columns, clock = read
         self.counts["rows"] += self.rows_of(read)
-        columns, times = self._with_times(columns), clock.times
+        columns = self._with_times(columns)
+        if clock.largest > farthest:
+            columns, clock = self._ahead_out(columns, clock, farthest)
+        times = clock.times
         if not len(times):
             return columns, times, None
         if clock.smallest < watermark:
@@ -105,6 +111,12 @@ class Door:
         self.counts["null_time"] += len(lost[self._stream.time])
         self._diverted.add(self._stream, lost, "no time", None)
         return columns
+
+    def _ahead_out(self, columns: Columns, clock: Clock, farthest: int) -> tuple[Columns, Clock]:
+        ahead = clock.times > farthest
+        self.counts["ahead"] += int(ahead.sum())
+        self._diverted.add(self._stream, chosen(columns, ahead), "ahead", None)
+        return chosen(columns, ~ahead), clock.where(~ahead)
 
     def _late_out(self, columns: Columns, times: Times, watermark: int) -> tuple[Columns, Times]:
         late = times < watermark

@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.window import Window
+from dovetail.engine.header import check_kinds
+from dovetail.errors import StateError
 
 EPOCH = "epoch"
 Epochs = npt.NDArray[np.int64]
@@ -57,9 +59,16 @@ class Part:
 
     @staticmethod
     def from_json(values: dict[str, Any]) -> "Part":
-        span = Span(**(values["span"] | {"probes": tuple(values["span"]["probes"])}))
-        runs = tuple((count, epoch) for count, epoch in values["runs"])
+        check_kinds(values, _EXAMPLE, "a spilled part")
+        probes, partition = tuple(map(int, values["span"]["probes"])), values["span"]["partition"]
+        partition = None if partition is None else int(partition)
+        span = Span(**(values["span"] | {"probes": probes, "partition": partition}))
+        runs = checked_runs(values["runs"], values["rows"])
         return Part(**(values | {"runs": runs, "span": span}))
+
+
+_EXAMPLE: dict[str, Any] = asdict(Part(0, "", 0, 0, (), Span(0, 0, 0, 0))) | {"runs": []}
+_EXAMPLE["span"] |= {"probes": []}
 
 
 def span_in_memory(window: Window) -> Span:
@@ -79,6 +88,14 @@ def runs_of(epochs: Epochs) -> Runs:
     """
     values, counts = np.unique(epochs, return_counts=True)
     return tuple(zip(counts.tolist(), values.tolist(), strict=True))
+
+
+def checked_runs(runs: Any, rows: int) -> Runs:
+    """Runs that were read back; StateError unless they are epochs of so many tuples."""
+    found = tuple((int(count), int(epoch)) for count, epoch in runs)
+    if any(count < 0 for count, _ in found) or sum(count for count, _ in found) != rows:
+        raise StateError(f"the state tells epochs of {sum(count for count, _ in found)} tuples, and there are {rows}")
+    return found
 
 
 def epochs_of(runs: Runs) -> Epochs:

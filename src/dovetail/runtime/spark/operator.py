@@ -100,7 +100,7 @@ class JoinOperator:
         report = Report(bucket, arrivals)
         head, engine = self._recall(bucket, report)
         silent = dict.fromkeys(arrivals.newest, BEFORE_ALL)
-        for _ in engine.push(arrivals.blocks, silent):
+        for _ in engine.push(arrivals.blocks, silent, {}):  # tables say nothing about how far streams have come
             raise AssertionError("static inputs alone cannot make a result")
         self._save(bucket, head, engine, report)
 
@@ -128,7 +128,7 @@ class JoinOperator:
     def _results(self, engine: Engine, arrivals: Arrivals, timers: TimerValues) -> Iterator[pa.RecordBatch]:
         for name in self._job.ended:
             yield from engine.advance(name, AFTER_ALL)
-        push = partial(engine.push, arrivals.blocks, arrivals.newest)
+        push = partial(engine.push, arrivals.blocks, arrivals.newest, arrivals.spans)
         yield from self._adapted(engine, self._paced(engine, push, timers) if engine.shedding else push())
         if self._alarm.needed and not self._job.once:
             yield from engine.tick(timers.getCurrentProcessingTimeInMs() * 1000)

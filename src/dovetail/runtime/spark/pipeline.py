@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from dovetail.engine.admit.diverted import Diverted
+from dovetail.engine.admit.horizon import smallest_ahead
 from dovetail.errors import PlanError
 from dovetail.model.never_null import noted_schema
 from dovetail.model.query import JoinQuery
@@ -99,6 +100,9 @@ def _pipeline(
     streaming = [packed[name] for name, frame in inputs.items() if frame.isStreaming]
     static = [packed[name] for name, frame in inputs.items() if not frame.isStreaming]
     ended = tuple(name for name, frame in inputs.items() if not frame.isStreaming)
+    guarded = next((name for name in ended if streaming and query.stream(name).ahead_us is not None), None)
+    if guarded is not None:
+        raise PlanError(f"stream {guarded!r} is a table, known before the streams begin; leave out its ahead=")
     if shared is not None:
         job = _shared_job(shared, describe_shared(query, grid, partitions), ended, run)
     else:
@@ -145,7 +149,8 @@ def _packers(
         bare = replace(stream, data=None)
         arriving = plan.columns[stream.name]
         keep = query.late == "divert"
-        packers[stream.name] = Packer(bare, position, arriving, kept[stream.name], filters, grid, numbers, keep)
+        gap_us = smallest_ahead(query.streams)
+        packers[stream.name] = Packer(bare, position, arriving, kept[stream.name], filters, grid, numbers, keep, gap_us)
     return packers
 
 
