@@ -17,6 +17,7 @@ from dovetail.declare import (
     check_budget,
     check_choice,
     check_how,
+    check_on_error,
     check_options,
     check_partitions,
     check_tied,
@@ -111,8 +112,12 @@ def join(
     plan: "str | Tree" = "auto",
     partitions: int | None = None,
     invalidation: str = "auto",
+    on_error: str = "raise",
 ) -> "Query":
     """A query over two or more streams; mistakes in it are found here.
+
+    A batch that fails, in a function of the user's own for example, raises and leaves the run as it was before; with
+    ``on_error="divert"`` its rows go to ``run.late`` instead, and the run goes on.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
@@ -132,6 +137,7 @@ def join(
     chosen = bind_list(select, windowed[:1] if how in ("semi", "anti") else windowed, _functions)
     bound = Statement(windowed, condition, chosen.outputs, check_how(how, windowed), chosen.aggregation)
     chosen_by_hand: dict[str, Any] = {"algorithm": algorithm, "plan": plan, "invalidation": invalidation}
+    chosen_by_hand["on_error"] = on_error
     return _query(bound, order=order, late=late, budget=budget, partitions=partitions, **chosen_by_hand)
 
 
@@ -166,6 +172,7 @@ def _query(
     plan: "str | Tree" = "auto",
     partitions: int | None = None,
     invalidation: str = "auto",
+    on_error: str = "raise",
 ) -> "Query":
     query = JoinQuery(
         streams=bound.streams,
@@ -181,6 +188,7 @@ def _query(
         partitions=check_partitions(partitions),
         aggregation=bound.aggregation,
         invalidation=check_choice("invalidation", invalidation, ("auto", "active", "lazy")),
+        on_error=check_on_error(on_error, budget),
     )
     return Query(query)
 
@@ -207,6 +215,9 @@ def share(*queries: "Query", schedule: str = "greedy") -> SharedQuery:
     if limited is not None:
         named = f"share: a query has a budget ({limited.model.budget})"
         raise QueryError(f"{named}; shared queries take none. Run it alone.")
+    diverting = next((query for query in queries if query.model.on_error != "raise"), None)
+    if diverting is not None:
+        raise QueryError("share: a query has on_error='divert', which is for a query that runs alone. Leave it out.")
     check_choice("schedule", schedule, ("greedy", "smallest", "largest"))
     members = (Member(query.name or f"q{at}", query.model) for at, query in enumerate(queries, 1))
     return SharedQuery(Groups.of(members, schedule))  # type: ignore[arg-type]  # checked above

@@ -180,6 +180,17 @@ def check_budget(budget: Any, how: str, aggregates: bool, plan: Any) -> Budget |
     return budget
 
 
+def check_on_error(on_error: str, budget: Any) -> Any:
+    """Going on after a failure takes a second copy of the state, for which a memory budget has no room."""
+    check_choice("on_error", on_error, ("raise", "divert"))
+    if on_error == "divert" and isinstance(budget, Budget) and budget.memory is not None:
+        raise QueryError(
+            "on_error='divert' keeps a second copy of the state to go back to, and budget(memory=...) has no room for "
+            "it; leave out one of them"
+        )
+    return on_error
+
+
 def as_order(order: Any) -> str | Adaptive:
     """A word, or an ``adaptive`` with its setting."""
     if isinstance(order, Adaptive):

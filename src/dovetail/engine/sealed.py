@@ -49,6 +49,8 @@ def unseal_batch(data: bytes | pa.Buffer, name: str) -> pa.RecordBatch:
         rows = batch_from_bytes(unseal(data, name))
         if not _is_sealed(pa.py_buffer(data)):
             rows.validate(full=True)  # nothing is reached through offsets that point elsewhere
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, StopIteration) as error:
         raise _damaged(name, str(error)) from error
     return rows

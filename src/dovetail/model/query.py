@@ -16,6 +16,7 @@ How = Literal["inner", "left", "right", "full", "semi", "anti"]
 Late = Literal["drop", "keep", "divert"]
 Algorithm = Literal["hash", "scan", "sorted"]
 Invalidation = Literal["auto", "active", "lazy"]
+OnError = Literal["raise", "divert"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class JoinQuery:
     partitions: int | None = None
     aggregation: Aggregation | None = None
     invalidation: Invalidation = "auto"
+    on_error: OnError = "raise"
 
     def stream(self, name: str) -> Stream:
         return next(stream for stream in self.streams if stream.name == name)

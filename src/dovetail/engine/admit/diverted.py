@@ -22,9 +22,15 @@ class Diverted:
         self, stream: Stream, columns: dict[str, pa.Array], reason: str, late_by: npt.NDArray[np.int64] | None
     ) -> None:
         """Keep rows of one stream, if the user asked for them."""
+        if self._wanted:
+            self._batches += self._rows(stream, columns, reason, late_by)
+
+    def _rows(
+        self, stream: Stream, columns: dict[str, pa.Array], reason: str, late_by: npt.NDArray[np.int64] | None
+    ) -> list[pa.RecordBatch]:
         count = len(columns[stream.time])
-        if not self._wanted or not count:
-            return
+        if not count:
+            return []
         arrays = []
         for field in self.schema:
             if field.name == "stream":
@@ -38,7 +44,12 @@ class Diverted:
                 arrays.append(pa.StructArray.from_arrays([columns[f.name] for f in fields], fields=fields))
             else:
                 arrays.append(pa.nulls(count, field.type))
-        self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
+        return [pa.RecordBatch.from_arrays(arrays, schema=self.schema)]
+
+    def failed(self, stream: Stream, rows: pa.Table, error: Exception) -> None:
+        """Keep the rows of a batch that could not be joined."""
+        columns = {field.name: rows[field.name].combine_chunks() for field in stream.schema}
+        self._batches += self._rows(stream, columns, f"error: {error}", None)
 
     def take(self) -> pa.Table:
         """The rows diverted since the last call."""
