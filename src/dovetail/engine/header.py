@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail.errors import StateError
 
-_LARGEST = 1 << 62  # no event time and no count of an engine lies beyond it
+_LARGEST = (1 << 62) + 1  # no count, and no time that an engine waits for, lies beyond it
 _ELSEWHERE = ("shedding", "watermarks")  # estimates and clocks may be any number
 
 
