@@ -16,6 +16,8 @@ def summary(text: str) -> Iterator[str]:
         yield f"    from {stream.format} {dict(stream.options)}"
         if stream.idle_us is not None:
             yield f"    silent after {stream.idle_us} us"
+        if stream.ahead_us is not None:
+            yield f"    ahead by {stream.ahead_us} us at most"
     for route in routed(pipeline):
         sink, query = route.sink, route.query.model
         yield f"{query.how} join of {', '.join(query.names)} into {sink.name}: {', '.join(query.schema.names)}"

@@ -1,11 +1,18 @@
 """Snapshots: taken anywhere, refused when damaged, cut or foreign, with exactly these words."""
 
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import dovetail as dv
+from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
+from dovetail.model.fingerprint import fingerprint
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "l": pa.list_(pa.int64())})
 NOT_ONE = "this is not a Dovetail snapshot; give the bytes that run.snapshot() returned"
@@ -119,3 +126,64 @@ def test_rows_that_came_out_of_order_are_found_again(algorithm: str) -> None:
     run = join.local(snapshot=run.snapshot())
     run.push("A", [{"ts": 23, "k": 1}])
     assert run.push("B", [{"ts": 30, "k": 1}]).num_rows == 2
+
+
+VALUES: list[Any] = [None, "x", "12", -1, 2**62 + 1, 2**63, -(10**30), 1.5, float("nan"), True, [], {}, [1], {"a": 1}]
+KINDS: list[dict[str, Any]] = [
+    {"late": "divert"},
+    {"how": "full", "order": "sync"},
+    {"how": "semi", "order": "hold"},
+    {"window": dv.rows(3, per="key")},
+    {"budget": dv.budget(memory=dv.tuples(30), policy="spill")},
+]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every field of a header; of a list its first item."""
+    if path:
+        yield path
+    inside = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    for name, part in inside:
+        yield from places(part, (*path, name))
+
+
+def edited(header: Any, path: tuple[Any, ...], new: Any) -> Any:
+    """The header with another value at a place; without it, if that is ``edited`` itself."""
+    copy = json.loads(json.dumps(header))
+    inner = copy
+    for name in path[:-1]:
+        inner = inner[name]
+    if new is edited:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = new
+    return copy
+
+
+@pytest.mark.parametrize("options", KINDS, ids=str)
+def test_a_header_edited_anywhere_is_refused_or_works(options: dict[str, Any], tmp_path: Path) -> None:
+    if "budget" in options:
+        options = {"budget": replace(options["budget"], folder=str(tmp_path))}
+    streams = [dv.stream(n, time="ts", schema=SCHEMA, idle="5 us") for n in "AB"]
+    join = dv.join(*streams, **{"on": "A.k = B.k", "select": "A.k", "window": "20 us"} | options)
+    run = join.local()
+    for name in "AB":
+        run.push(name, [{"ts": time, "k": time % 3} for time in range(25)])
+    run.tick(0)
+    slices, header = unpack_snapshot(run.snapshot(), fingerprint(join.model))
+    whole = json.loads(header)
+    for path in places(whole):
+        for new in (*VALUES, edited):
+            data = json.dumps(edited(whole, path, new)).encode()
+            with suppress(dv.StateError):
+                go_on(join.local(snapshot=pack_snapshot(fingerprint(join.model), data, slices)))
+
+
+def go_on(run: Any) -> None:
+    for name in "AB":
+        run.push(name, [{"ts": 30, "k": 1}])
+    run.tick(9)
+    run.advance("A", 40)
+    run.metrics()
+    run.snapshot()
+    run.close()

@@ -36,9 +36,13 @@ def join(
     plan: str | Tree = "auto",
     partitions: int | None = None,
     invalidation: str = "auto",
+    on_error: str = "raise",
     **unknown: Any,
 ) -> Query:
     """A query over two or more streams; mistakes in it are found here.
+
+    A batch that fails, in a function of the user's own for example, raises and leaves the run as it was before; with
+    ``on_error="divert"`` its rows go to ``run.late`` instead, and the run goes on.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
@@ -62,6 +66,7 @@ def join(
     chosen = bind_list(select, seen, functions, [each.name for each in windowed[len(seen) :]])
     bound = Statement(windowed, condition, chosen.outputs, how, chosen.aggregation, cross)  # type: ignore[arg-type]
     chosen_by_hand: dict[str, Any] = {"algorithm": algorithm, "plan": plan, "invalidation": invalidation}
+    chosen_by_hand["on_error"] = on_error
     return _query(bound, order=order, late=late, budget=budget, partitions=partitions, **chosen_by_hand)
 
 

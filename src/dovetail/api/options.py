@@ -16,6 +16,7 @@ OPTIONS = (
     "plan",
     "partitions",
     "invalidation",
+    "on_error",
 )
 
 

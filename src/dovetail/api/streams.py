@@ -21,11 +21,14 @@ def stream(
     window: str | timedelta | Window | None = None,
     delay: str | timedelta = "0 seconds",
     idle: str | timedelta | None = None,
+    ahead: str | timedelta | None = None,
     schema: pa.Schema | None = None,
 ) -> Stream:
     """A named input: data now, or a ``schema`` for rows that are pushed later.
 
     Data is a Spark DataFrame, an Arrow table, batch or reader, a pandas or Polars frame, or a DuckDB relation.
+    ``ahead`` refuses rows that lie further than this ahead of everything seen so far; without it one row with a wrong
+    time far in the future makes all that follow late.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> t = dv.stream("T", time="ts", window="1 minute", schema=pa.schema({"ts": pa.timestamp("us"), "v": pa.int64()}))
@@ -37,8 +40,9 @@ def stream(
     data = _as_data(name, data)
     delay_us = _as_duration(name, "delay", delay)
     idle_us = None if idle is None else _as_duration(name, "idle", idle)
+    ahead_us = None if ahead is None else _as_duration(name, "ahead", ahead)
     kept: Any = window
-    return Stream(name, _as_schema(name, data, schema), time, kept, delay_us, idle_us, data)
+    return Stream(name, _as_schema(name, data, schema), time, kept, delay_us, idle_us, data, ahead_us=ahead_us)
 
 
 def _as_data(name: str, data: Any) -> Any:

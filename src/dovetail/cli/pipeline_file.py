@@ -45,9 +45,13 @@ def routed(pipeline: Pipeline, data: Callable[[StreamDeclaration], Any] | None =
     for declared in pipeline.streams:
         given = {"schema": declared.schema} if data is None else {"data": data(declared)}
         delay = timedelta(microseconds=declared.delay_us)
-        idle = None if declared.idle_us is None else timedelta(microseconds=declared.idle_us)
-        streams.append(stream(declared.name, time=declared.time, delay=delay, idle=idle, **given))
+        idle, ahead = _duration(declared.idle_us), _duration(declared.ahead_us)
+        streams.append(stream(declared.name, time=declared.time, delay=delay, idle=idle, ahead=ahead, **given))
     return [Routed(_query(insert, streams), insert.sink) for insert in pipeline.inserts]
+
+
+def _duration(us: int | None) -> timedelta | None:
+    return None if us is None else timedelta(microseconds=us)
 
 
 def _query(insert: Insert, streams: Sequence[Stream]) -> Query:

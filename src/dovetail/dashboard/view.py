@@ -18,7 +18,7 @@ DRAWN = 8
 QUIET_S = 10.0
 DEAD_S = 20.0
 SHOWN_S = 3600.0
-_COUNTS = ("rows", "late", "null_time", "filtered", "unmatchable", "stored", "bytes", "waiting")
+_COUNTS = ("rows", "late", "ahead", "null_time", "filtered", "unmatchable", "stored", "bytes", "waiting")
 
 
 def joins(entries: Mapping[str, Join], touched: Mapping[str, float], now: float) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def _measured(join: Join, metrics: Metrics, rows: int, text: str) -> dict[str, A
         "lag_s": max(lags(metrics).values(), default=0.0),
         "late": _sum(metrics, "late"),
         "late_share": max((_late_share(own) for own in metrics.streams.values()), default=0.0),
-        "dropped": _sum(metrics, "null_time") + sum(dropped_of(metrics.more).values()),
+        "dropped": _sum(metrics, "null_time") + _sum(metrics, "ahead") + sum(dropped_of(metrics.more).values()),
         "held": metrics.whole.get("held", 0),
         "held_bytes": metrics.whole.get("held_bytes", 0),
         "waiting_bytes": metrics.whole.get("waiting_bytes", 0),

@@ -18,7 +18,7 @@ is cut or interleaved. Example, windows of 10 s, k equal:
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
@@ -29,6 +29,7 @@ from dovetail.engine.admit.block import Block, interleave
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Columns, Door, Read, Times, chosen
 from dovetail.engine.admit.gate import Gate
+from dovetail.engine.admit.horizon import Horizon, Span, spans_of
 from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL, NEVER, Watermarks
 from dovetail.engine.buffer.slices import SliceLog
 from dovetail.engine.buffer.window import Window
@@ -97,6 +98,7 @@ class Engine(Persistent):
         self.shedding = shedding_of(query, self._windows)
         self.pacer: Pacer | None = None
         self._watermarks = Watermarks(query.streams)
+        self.horizon = Horizon(query.streams)
         self._rows = {
             name: RowWindowed(self._windows[name], stream.window, row_group(query, name))
             for name, stream in streams.items()
@@ -143,8 +145,15 @@ class Engine(Persistent):
         shedding = self.shedding
         return {name: HarvestingProbe(name, plan.probes[name], windows, widths, shedding) for name in windows}
 
-    def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch], newest: Mapping[str, int] | None = None) -> Rows:
-        """One batch of one or several streams; ``newest`` gives the streams' largest times if known from elsewhere.
+    def push(
+        self,
+        blocks: Mapping[str, pa.Table | pa.RecordBatch],
+        newest: Mapping[str, int] | None = None,
+        spans: Mapping[str, Sequence[Span]] | None = None,
+    ) -> Rows:
+        """One batch of one or several streams.
+
+        ``newest`` and ``spans`` give the streams' largest times, and all of their times, if known from elsewhere.
 
         The results must be read to the end: storing and expiry go along with them. Rows that do not fit their
         stream are found before anything has changed.
@@ -152,16 +161,21 @@ class Engine(Persistent):
         read = {name: self._doors[name].read(rows) for name, rows in blocks.items()}
         if self._memory is not None:
             self._memory.admit(blocks)
-        return self._push(read, newest)
+        return self._push(read, newest, spans)
 
-    def _push(self, blocks: Mapping[str, Read], newest: Mapping[str, int] | None) -> Rows:
-        largest = dict(newest or {})
+    def _push(
+        self, blocks: Mapping[str, Read], newest: Mapping[str, int] | None, spans: Mapping[str, Sequence[Span]] | None
+    ) -> Rows:
+        largest, farthest = dict(newest or {}), dict[str, int]()
+        if self.horizon.gap_us is not None:
+            farthest, largest = self.horizon.look(self._spans(blocks) if spans is None else spans)
         self._latest = max([self._latest, *largest.values()])
         for name, rows in blocks.items():
             door = self._doors[name]
             if door.rows_of(rows):
                 self._watermarks.heard(name)
-            columns, times, seen = door.admit(rows, self._watermarks[name], self._watermarks.largest(name))
+            limit = farthest.get(name, AFTER_ALL)
+            columns, times, seen = door.admit(rows, self._watermarks[name], self._watermarks.largest(name), limit)
             self._latest = max(self._latest, door.latest)
             if self.shedding is not None:
                 columns, times = self._let_in(name, columns, times, self.shedding)
@@ -172,6 +186,10 @@ class Engine(Persistent):
         for name, time in largest.items():
             self._watermarks.saw(name, time)
         yield from self._proceed()
+
+    def _spans(self, blocks: Mapping[str, Read]) -> dict[str, list[Span]]:
+        assert self.horizon.gap_us is not None
+        return {name: spans_of(clock.times, self.horizon.gap_us) for name, (_, clock) in blocks.items()}
 
     def _let_in(self, name: str, columns: Columns, times: Times, shedding: Shedding) -> tuple[Columns, Times]:
         """Under a CPU budget, the rows that are not dropped at the door; in a row window every row counts."""
@@ -186,13 +204,14 @@ class Engine(Persistent):
     def advance(self, name: str, time_us: int) -> Rows:
         """Nothing older than this will come from the stream."""
         self._watermarks.promise(name, time_us)
+        self.horizon.promised(time_us)
         yield from self._proceed()
 
     def tick(self, now_us: int) -> Rows:
         """It is now this time, by the clock of whoever runs the engine."""
         self._watermarks.tick(now_us)
         if self._memory is not None:
-            self._memory.tick(now_us, self.arrived())
+            self._memory.tick(self._watermarks.clock.passed, self.arrived())
         yield from self._proceed()
 
     def awaits(self, now_us: int | None) -> bool:

@@ -14,10 +14,12 @@ import pyarrow as pa
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Door, Lateness
 from dovetail.engine.admit.gate import Gate
+from dovetail.engine.admit.horizon import Horizon
 from dovetail.engine.admit.watermarks import Watermarks, whole_numbers
 from dovetail.engine.buffer.slices import Changes, Section, SliceKey
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.deliver.hold import Hold
+from dovetail.engine.header import read_header
 from dovetail.engine.memory.account import held_bytes
 from dovetail.engine.memory.keeper import Keeper
 from dovetail.engine.shed.shedding import Shedding
@@ -34,6 +36,7 @@ class Persistent:
     _sections: Sequence[Section]
     _memory: Keeper | None
     _watermarks: Watermarks
+    horizon: Horizon
     _windows: dict[str, Window]
     _doors: dict[str, Door]
     diverted: Diverted
@@ -73,7 +76,7 @@ class Persistent:
 
     def apply(self, changes: Changes) -> None:
         """Take over what another engine of the same plan did to the same state."""
-        header = json.loads(changes.header)
+        header = read_header(changes.header, self._header())
         if {name for name, _ in changes.new} - {section.section for section in self._sections}:
             raise StateError("the state holds spilled rows; go on with a budget(memory=..., policy='spill') as before")
         for section in self._sections:
@@ -111,6 +114,8 @@ class Persistent:
             "decision": self.decision.to_json(),
             "sections": {section.section: section.header() for section in self._sections},
         }
+        if self.horizon.gap_us is not None:
+            state["reference"] = self.horizon.reference
         if self.shedding is not None:
             state["shedding"] = self.shedding.to_json()
         if self._memory is not None:
@@ -129,7 +134,11 @@ class Persistent:
         self._latest = int(header["latest"])
         self._hold.latest_alone = int(header["latest_alone"])
         self._gate.sync = header["sync"]
+        reference = header.get("reference")
+        self.horizon.reference = None if reference is None else int(reference)
         decision = Decision.from_json(header["decision"])
+        if any(len(order) != len(self._windows) - 1 for order in decision.orders.values()):
+            raise StateError(f"the state has probe orders that leave streams out: {dict(decision.orders)}")
         if decision.version and decision != self.decision:
             self._adopt(plan_of(self.plan.query, decision))
             self.decision = decision
@@ -152,7 +161,7 @@ class Persistent:
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
-        reasons = ("rows", "late", "null_time", "filtered", "unmatchable")
+        reasons = ("rows", "late", "ahead", "null_time", "filtered", "unmatchable")
         streams = {
             name: {
                 **{reason: door.counts[reason] for reason in reasons},

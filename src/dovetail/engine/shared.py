@@ -10,13 +10,14 @@ tuples, and who needs them looks at new tuples only.
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from dovetail.engine.admit.block import interleave
+from dovetail.engine.admit.horizon import Span
 from dovetail.engine.agenda import Agenda
 from dovetail.engine.buffer.slices import Changes, SliceKey
 from dovetail.engine.combine.partial import Partial
@@ -96,10 +97,15 @@ class SharedEngine(Engine):
         stages = [self._agenda.schedule.stage_of(window_sizes(member.query)) for member in self.shared.members]
         self._hold.renew(self.shared, told.places, stages)
 
-    def push(self, blocks: Mapping[str, pa.Table | pa.RecordBatch], newest: Mapping[str, int] | None = None) -> Rows:
+    def push(
+        self,
+        blocks: Mapping[str, pa.Table | pa.RecordBatch],
+        newest: Mapping[str, int] | None = None,
+        spans: Mapping[str, Sequence[Span]] | None = None,
+    ) -> Rows:
         """One batch, as of any engine."""
         self._at_once = sum(rows.num_rows for rows in blocks.values()) > MANY_ARRIVALS
-        return super().push({name: self._with_epoch(rows) for name, rows in blocks.items()}, newest)
+        return super().push({name: self._with_epoch(rows) for name, rows in blocks.items()}, newest, spans)
 
     def _with_epoch(self, rows: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
         return rows.append_column(EPOCH, pa.repeat(pa.scalar(self.subscriptions.epoch, pa.int32()), rows.num_rows))

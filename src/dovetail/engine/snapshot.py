@@ -47,7 +47,7 @@ def readable() -> Iterator[None]:
     """StateError instead of whatever goes wrong inside with contents that no engine wrote."""
     try:
         yield
-    except DovetailError:
+    except (DovetailError, MemoryError):
         raise
     except Exception as error:
         raise StateError(

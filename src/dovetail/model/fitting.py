@@ -4,6 +4,7 @@ from typing import Any
 
 from dovetail.errors import QueryError
 from dovetail.model.budget import Budget
+from dovetail.model.choice import as_choice
 from dovetail.model.number import as_count
 
 
@@ -18,6 +19,16 @@ def check_partitions(partitions: Any) -> None:
     if partitions is not None and as_count(partitions) is None:
         raise QueryError(
             f"partitions={partitions!r}: it is a whole number, 1 or more, or None to let the session decide"
+        )
+
+
+def check_on_error(on_error: Any, budget: Budget | None) -> None:
+    """Going on after a failure takes a second copy of the state, for which a memory budget has no room."""
+    as_choice("on_error", on_error, ("raise", "divert"))
+    if on_error == "divert" and budget is not None and budget.memory is not None:
+        raise QueryError(
+            "on_error='divert' keeps a second copy of the state to go back to, and budget(memory=...) has no room for "
+            "it; leave out one of them"
         )
 
 

@@ -18,7 +18,7 @@ from dovetail.model.check_parts import check_parts
 from dovetail.model.check_streams import check_streams
 from dovetail.model.choice import as_choice
 from dovetail.model.expression import Expression, columns_of
-from dovetail.model.fitting import check_budget, check_how, check_partitions
+from dovetail.model.fitting import check_budget, check_how, check_on_error, check_partitions
 from dovetail.model.order import as_order
 from dovetail.model.output import Output
 from dovetail.model.predicate import Predicate, operands
@@ -29,6 +29,7 @@ from dovetail.model.tree import as_plan
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
 Late = Literal["drop", "keep", "divert"]
 Invalidation = Literal["auto", "active", "lazy"]
+OnError = Literal["raise", "divert"]
 
 HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
 LATE: tuple[Late, ...] = ("drop", "keep", "divert")
@@ -56,6 +57,7 @@ class JoinQuery:
     aggregation: Aggregation | None = None
     invalidation: Invalidation = "auto"
     cross: bool = False
+    on_error: OnError = "raise"
 
     def __post_init__(self) -> None:
         check_streams(self.streams)
@@ -73,6 +75,7 @@ class JoinQuery:
         object.__setattr__(self, "algorithm", as_algorithms(self.algorithm, self.names))
         object.__setattr__(self, "plan", as_plan(self.plan, self.names))
         check_budget(self.budget, self.how, self.aggregation is not None, self.plan)
+        check_on_error(self.on_error, self.budget)
 
     def stream(self, name: str) -> Stream:
         return next(stream for stream in self.streams if stream.name == name)

@@ -15,7 +15,7 @@ _LONGEST_US = 1 << 62  # a window and a delay together, as an intermediate resul
 class Stream:
     """One input of a query, as ``dovetail.stream`` builds it; it stands in queries under ``name``.
 
-    ``declared``: the name it was made with, if a query knows it by an alias.
+    ``declared``: the name it was made with, if a query knows it by an alias. ``ahead_us``: how far a row may lie ahead.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Stream:
     idle_us: int | None = None
     data: Any = field(default=None, compare=False, repr=False)
     declared: str | None = field(default=None, compare=False, repr=False)
+    ahead_us: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -34,6 +35,7 @@ class Stream:
         _check_time_column(self.name, self.schema, self.time)
         _check_length(self.name, "delay", self.delay_us)
         _check_length(self.name, "idle", 0 if self.idle_us is None else self.idle_us)
+        _check_length(self.name, "ahead", 0 if self.ahead_us is None else self.ahead_us)
         if self.window is not None:
             try:
                 object.__setattr__(self, "window", as_window(self.window))

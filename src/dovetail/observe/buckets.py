@@ -14,7 +14,7 @@ from typing import Any
 from dovetail.observe.report import event_time
 
 _PACKED = ("rows", "null_times", "filtered")
-_SUMMED = ("late", "unmatchable", "stored", "bytes", "waiting")
+_SUMMED = ("late", "ahead", "unmatchable", "stored", "bytes", "waiting")
 _WHOLE = ("late_results", "held", "held_bytes", "waiting_bytes")
 
 Streams = tuple[str, ...]
@@ -82,7 +82,7 @@ class Buckets:
             "arrived": sum(each.get("rows", 0) for each in seen),
             "null_time": packed["null_times"],
             "filtered": packed["filtered"],
-            **{count: sum(each[count] for each in seen) for count in _SUMMED},
+            **{count: sum(each.get(count, 0) for each in seen) for count in _SUMMED},
             "lateness_us": max((each.get("lateness_us", 0) for each in seen), default=0),
             "watermark": max(marks, default=None),
         }

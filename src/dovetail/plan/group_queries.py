@@ -110,6 +110,8 @@ def _check(member: Member, names: set[str], known: dict[str, Stream]) -> None:
     if member.query.budget is not None:
         named = f"share: a query has a budget ({member.query.budget})"
         raise QueryError(f"{named}; shared queries take none. Run it alone.")
+    if member.query.on_error != "raise":
+        raise QueryError("share: a query has on_error='divert', which is for a query that runs alone. Leave it out.")
     if member.query.aggregation:
         raise QueryError(f"share: query {member.name!r} aggregates its results; let it run by itself")
     names.add(member.name)

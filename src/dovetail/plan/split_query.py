@@ -85,10 +85,14 @@ def why_not_split(query: JoinQuery) -> str | None:
         why = "sliding aggregates, which need the members of each result"
     elif query.late == "divert":
         why = "late='divert'; with several operators late rows are dropped or kept"
+    elif query.on_error == "divert":
+        why = "on_error='divert'; with several operators it is not known which rows made one fail"
     elif any(not isinstance(stream.window, TimeWindow) for stream in query.streams):
         why = "a row window, which must see its whole stream"
     elif any(stream.idle_us is not None for stream in query.streams):
         why = "idle=, which compares all streams with each other"
+    elif any(stream.ahead_us is not None for stream in query.streams):
+        why = "ahead=, which compares all streams with each other"
     return why
 
 

@@ -21,6 +21,7 @@ from dovetail.control.harvest_order import best_order
 from dovetail.control.in_force import cost_of
 from dovetail.control.places import Order, Places
 from dovetail.control.shed_load import ShedLoad, Situation
+from dovetail.engine.elapsed import Elapsed
 from dovetail.engine.engine import Engine
 from dovetail.engine.memory.trim import Trim
 from dovetail.engine.shed.estimate import Estimate
@@ -53,6 +54,7 @@ class CpuBudget:
         self._shedding: Shedding = engine.shedding
         self.control = ShedLoad(engine.plan.query.names, budget)
         self._share = budget.cpu
+        self._clock = Elapsed()
         self._now: int | None = None
         self._first = self._began = 0
         self._credit_s = 0.0
@@ -104,12 +106,13 @@ class CpuBudget:
 
     def tick(self, now_us: int) -> Rows:
         """Time has passed; what waited may go on."""
+        now = self._clock.read(now_us)
         if self._now is None:
-            self._first = self._began = self._now = now_us
+            self._first = self._began = self._now = now
             self._credit_s = self._depth
-        self._gap_s = max(0, now_us - self._now) / 1e6
+        self._gap_s = (now - self._now) / 1e6
         self._give(self._gap_s)
-        self._now = max(self._now, now_us)
+        self._now = now
         if self._now - self._began >= self._budget.settings.interval_us:
             self._read = self._meter()
             self._adapt((self._now - self._began) / 1e6)
@@ -235,6 +238,7 @@ class CpuBudget:
         """Leave all that must be known to go on in the engine's state."""
         clock = {
             "now": self._now,
+            "clock": self._clock.last,
             "first": self._first,
             "began": self._began,
             "credit_s": self._credit_s,
@@ -247,6 +251,7 @@ class CpuBudget:
     def _restore(self, saved: Mapping[str, Any]) -> None:
         self.control.restore(saved["load"])
         self._now, self._credit_s = saved["now"], saved["credit_s"]
+        self._clock = Elapsed(self._now or 0, saved.get("clock", self._now))
         self._first, self._began = saved["first"], saved["began"]
         self.given_s, self.used_s, self._room = saved["given_s"], saved["used_s"], dict(saved["room"])
         self._speed.state = tuple(saved["speed"])

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
+from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.runtime.adapting import Adapting, WallStopwatch
+from dovetail.runtime.last_good import LastGood, can_be_undone
 from dovetail.runtime.lateness import LatenessWatch
 from dovetail.runtime.rows import as_table
 from dovetail.runtime.tree import engine_of, running_plan
@@ -48,6 +51,8 @@ class Run:
     _adapting: Adapting | None = None
     reporting: "Reporting | None" = None
     _cpu: "CpuBudget | None" = None
+    _last_good: LastGood | None = None
+    _diverts = False
 
     def __init__(
         self,
@@ -57,26 +62,29 @@ class Run:
         block_rows: int | None = None,
         meter: Callable[[], float] | None = None,
     ) -> None:
-        self._begin(plan.query.schema, [plan.query])
-        self._fingerprint = fingerprint(plan.query)
-        self._engine: Any = engine_of(plan, stopwatch or WallStopwatch(plan.query.order), block_rows)
-        if snapshot is not None:
+        query = plan.query
+        self._begin(query.schema, [query])
+        self._fingerprint = fingerprint(query)
+        self._diverts = query.on_error == "divert"
+        self._meter = meter or cpu_time
+        self._new_engine = partial(engine_of, plan, stopwatch or WallStopwatch(query.order), block_rows)
+        if snapshot is None:
+            self._start(query)
+        else:
             slices, header = unpack_snapshot(snapshot, self._fingerprint)
             with readable():
-                self._engine.apply(Changes(slices, [], header))
-        if plan.query.budget is not None and plan.query.budget.cpu is not None:
-            from dovetail.runtime.cpu_budget import CpuBudget  # its solvers take a while to load
-
-            self._cpu = CpuBudget(self._engine, plan.query.budget, meter or cpu_time)
-        order = plan.query.order
-        if isinstance(order, Adaptive):
-            self._adapting = Adapting(self._engine, order.alpha)
+                self._start(query, Changes(slices, [], header))
+        if can_be_undone(query):
+            self._last_good = LastGood()
+            self._keep()
 
     def _begin(self, schema: pa.Schema, queries: Sequence[JoinQuery]) -> None:
         self._streams: dict[str, Stream] = {}
         self._expect(schema, queries)
         self._closed = False
-        self._unread = False
+        self._pending: Iterator[pa.RecordBatch] | None = None  # what was not read of the results of a call
+        self._rest: list[pa.RecordBatch] = []  # the same, to be given out by the next call
+        self._failure: str | None = None
         self._lateness = LatenessWatch()
 
     def _expect(self, schema: pa.Schema, queries: Sequence[JoinQuery]) -> None:
@@ -88,22 +96,42 @@ class Run:
             for name in query.names:
                 self._needed[name] |= query.columns_tested(name)
 
+    def _start(self, query: JoinQuery, state: Changes | None = None) -> None:
+        """An engine, new or from a state, and what follows it."""
+        self._engine: Any = self._new_engine()
+        self._query = query
+        if state is not None:
+            self._engine.apply(state)
+        if query.budget is not None and query.budget.cpu is not None:
+            from dovetail.runtime.cpu_budget import CpuBudget  # its solvers take a while to load
+
+            self._cpu = CpuBudget(self._engine, query.budget, self._meter)
+        if isinstance(query.order, Adaptive):
+            self._adapting = Adapting(self._engine, query.order.alpha)
+
     def push(self, stream_name: str, rows: Any) -> pa.Table:
         """Give the run a batch of one stream; get the results it caused."""
         return self._table(self.push_batches(stream_name, rows))
 
     def push_batches(self, stream_name: str, rows: Any) -> Iterator[pa.RecordBatch]:
-        """As ``push``, but the results come one batch at a time, in bounded memory; read them to the end."""
+        """As ``push``, but the results come one batch at a time, in bounded memory.
+
+        What is not read of them comes out with the results of the next call. If the batch fails half-way, what it gave
+        out until then does not count: the run is as it was before it.
+        """
         self._open("push")
         stream = self._streams[self._known(stream_name)]
+        table = as_table(stream, rows, self._needed[stream.name])
 
         def call() -> Iterator[pa.RecordBatch]:
-            table = as_table(stream, rows, self._needed[stream.name])
             given: Iterator[pa.RecordBatch] = self._engine.push({stream.name: table})
             return given
 
-        results = call() if self._cpu is None else self._cpu.around(call)
-        return self._to_the_end(self._adapting.around(results) if self._adapting else results)
+        def results() -> Iterator[pa.RecordBatch]:
+            made = call() if self._cpu is None else self._cpu.around(call)
+            return self._adapting.around(made) if self._adapting else made
+
+        return self._to_the_end(self._or_divert(stream, table, results) if self._diverts else results())
 
     def advance(self, stream_name: str, time: datetime | int) -> pa.Table:
         """Promise that the stream will send nothing older than ``time`` (a datetime, or microseconds)."""
@@ -148,7 +176,7 @@ class Run:
 
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``query.local(snapshot=...)``."""
-        self._whole("snapshot")
+        self._settled("snapshot")
         if self._cpu is not None:
             self._cpu.save()
         slices, header = self._engine.state()
@@ -156,13 +184,17 @@ class Run:
 
     @property
     def late(self) -> pa.Table:
-        """The diverted rows (``late="divert"``) that were not taken yet: stream, reason, how late, the row."""
+        """The diverted rows that were not taken yet: stream, reason, how late, the row.
+
+        They are there with ``late="divert"`` (rows that are late, ahead or without a time) and with
+        ``on_error="divert"`` (rows of batches that failed).
+        """
         rows: pa.Table = self._engine.diverted.table()
         return rows
 
     def take_late(self) -> pa.Table:
         """The same rows as ``late``, once: the run forgets them, and the memory that they took is free again."""
-        self._whole("take_late")
+        self._settled("take_late")
         rows: pa.Table = self._engine.diverted.take()
         return rows
 
@@ -170,16 +202,54 @@ class Run:
         return pa.Table.from_batches(batches, self._schema)
 
     def _to_the_end(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The results of a call; until they have all been read the run is in the middle of it."""
-        self._unread = True
-        watched = self.reporting.watch(batches, self._closed) if self.reporting else batches
+        """The results of a call, behind what was left of those before; until all are read it is in the middle of it."""
+        rest, self._rest = self._rest, []
+        self._pending = self._guarded(self.reporting.watch(batches, self._closed) if self.reporting else batches)
+        return chain(rest, self._pending)
 
-        def read() -> Iterator[pa.RecordBatch]:
-            yield from watched
-            self._unread = False
-            self._lateness.look(self._streams, self._engine.lateness())
+    def _guarded(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """If a call goes well its changes are kept; if not, they are undone."""
+        try:
+            yield from batches
+        except GeneratorExit:
+            raise  # the run itself is gone
+        except BaseException as error:
+            self._undo(error)
+            raise
+        self._pending = None
+        self._lateness.look(self._streams, self._engine.lateness())
+        self._keep()
 
-        return read()
+    def _keep(self) -> None:
+        """Take note of a state to which the run can go back."""
+        if self._last_good is None:
+            return
+        if self._cpu is not None:
+            self._cpu.save()
+        self._last_good.keep(self._engine.changes())
+
+    def _undo(self, error: BaseException) -> None:
+        """The run as it was before the call that failed, or, if it keeps no such state, the reason why it has ended."""
+        self._pending = None
+        if self._last_good is None:
+            self._failure = f"{type(error).__name__}: {error}"
+        else:
+            self._closed = False
+            self._start(self._query, self._last_good.state())
+
+    def _or_divert(
+        self, stream: Stream, rows: pa.Table, results: Callable[[], Iterator[pa.RecordBatch]]
+    ) -> Iterator[pa.RecordBatch]:
+        """All results of a batch, or none and its rows in the side output."""
+        try:
+            made = list(results())
+        except MemoryError:
+            raise
+        except Exception as error:
+            self._undo(error)
+            self._engine.diverted.failed(stream, rows, error)
+            return
+        yield from made
 
     def _known(self, stream_name: str) -> str:
         if not isinstance(stream_name, str) or stream_name not in self._streams:
@@ -187,15 +257,27 @@ class Run:
         return stream_name
 
     def _open(self, action: str) -> None:
+        """Before a call that gives results: what was left of those before is to come out with them."""
         if self._closed:
             raise DataError(f"{action}: this run is closed. Start another with query.local().")
-        self._whole(action)
+        self._sound(action)
+        if self._pending is not None:
+            self._rest = [*self._rest, *self._pending]
 
-    def _whole(self, action: str) -> None:
-        if self._unread:
+    def _settled(self, action: str) -> None:
+        """Before an action that gives no results: none may be left."""
+        self._sound(action)
+        if self._pending is not None or self._rest:
             raise DataError(
-                f"{action}: the results of the call before were not read to the end, or it failed. "
-                "Read them to the end, or go on from a snapshot."
+                f"{action}: the results of the call before were not read to the end. Read them, or make another call "
+                "first: they come out with its results."
+            )
+
+    def _sound(self, action: str) -> None:
+        if self._failure is not None:
+            raise DataError(
+                f"{action}: a call before failed half-way ({self._failure}), and this run keeps no state to go back "
+                "to. Go on from a snapshot: query.local(snapshot=...)."
             )
 
 
@@ -203,6 +285,8 @@ def _as_us(time: datetime | int) -> int:
     if isinstance(time, datetime):
         return int(pa.scalar(time, pa.timestamp("us", tz="UTC" if time.tzinfo else None)).value)
     if isinstance(time, Integral) and not isinstance(time, bool):
+        if not -(1 << 63) <= time < 1 << 63:
+            raise DataError(f"{time} is not a time: microseconds since 1970 fit into 64 bits; is it in nanoseconds?")
         return int(time)
     raise DataError(f"{time!r} is not a time; give a datetime, or microseconds since 1970 as a whole number")
 

@@ -79,11 +79,14 @@ class Operators:
         """How far each stream has come."""
         for engine in self.engines.values():
             state = engine._watermarks.state()
-            for name in state["watermarks"]:
+            passed, last = state["clock"]
+            for name, heard in state["heard"].items():
                 self._progress[name] = {
                     "watermark": state["watermarks"][name],
-                    "heard": state["heard"][name],
+                    "silent": None if heard is None else passed - heard,
                     "spoke": name in state["spoke"],
+                    "clock": last,
+                    "reference": engine.horizon.reference,
                 }
 
     def _started_late(self, engine: SharedEngine) -> SharedEngine:
@@ -93,10 +96,13 @@ class Operators:
         engine._watermarks.restore(
             {
                 "watermarks": state["watermarks"] | {name: each["watermark"] for name, each in known.items()},
-                "heard": state["heard"] | {name: each["heard"] for name, each in known.items()},
+                "heard": state["heard"] | {name: _heard(each) for name, each in known.items()},
                 "spoke": spoke,
+                "clock": [0, next((each["clock"] for each in known.values() if each.get("clock") is not None), None)],
             }
         )
+        references = [each["reference"] for each in known.values() if each.get("reference") is not None]
+        engine.horizon.reference = max(references, default=None)
         return engine
 
     def metrics(self) -> dict[str, Any]:
@@ -146,6 +152,12 @@ class Operators:
                 engine.apply(Changes(own, [], written["operators"][place].encode()))
             else:
                 self._started_late(engine)
+
+
+def _heard(progress: Mapping[str, Any]) -> int | None:
+    """When a stream spoke last, on a clock that begins now."""
+    silent = progress.get("silent")
+    return None if silent is None else -int(silent)
 
 
 def written_places(header: bytes) -> dict[str, str]:

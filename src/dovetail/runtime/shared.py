@@ -59,6 +59,7 @@ class SharedRun(Run):
         It sees the results whose last-arriving member comes from now on; ``metrics()`` says from which time on it
         misses nothing (``complete_from``).
         """
+        self._settled("add")
         self._open("add")
         member = member_of(query, _unused([each.name for each in self._groups.members]))
         self._change(self._groups.adding(member))
@@ -66,6 +67,7 @@ class SharedRun(Run):
 
     def remove(self, name: str) -> None:
         """Stop a query at once; the others do not notice."""
+        self._settled("remove")
         self._open("remove")
         self._change(self._groups.removing(name))
 
@@ -85,7 +87,7 @@ class SharedRun(Run):
 
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``shared.local(snapshot=...)``, with these queries or others."""
-        self._whole("snapshot")
+        self._settled("snapshot")
         slices, header = self._engine.state()
         return pack_snapshot(_FINGERPRINT, header, slices)
 

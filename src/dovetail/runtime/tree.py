@@ -7,7 +7,7 @@ Results of a call are handed up in pieces; when it is done, so is the promise of
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -134,8 +134,24 @@ class EngineTree:
         for at, engine in enumerate(self._engines):
             own, header = engine.state()
             slices |= {(f"{at}:{section}", number): rows for (section, number), rows in own.items()}
-            headers.append(json.loads(header))
-        return slices, json.dumps({"operators": headers, "tree": [e.plan.query.names for e in self._engines]}).encode()
+            headers.append(header)
+        return slices, self._joint_header(headers)
+
+    def changes(self) -> Changes:
+        """What happened since the last call, as ``state`` gives it."""
+        new: dict[SliceKey, pa.RecordBatch] = {}
+        gone: list[SliceKey] = []
+        headers = []
+        for at, engine in enumerate(self._engines):
+            own = engine.changes()
+            new |= {(f"{at}:{section}", number): rows for (section, number), rows in own.new.items()}
+            gone += [(f"{at}:{section}", number) for section, number in own.gone]
+            headers.append(own.header)
+        return Changes(new, gone, self._joint_header(headers))
+
+    def _joint_header(self, headers: Sequence[bytes]) -> bytes:
+        tree = [engine.plan.query.names for engine in self._engines]
+        return json.dumps({"operators": [json.loads(header) for header in headers], "tree": tree}).encode()
 
     def apply(self, changes: Changes) -> None:
         """Take over the state of a tree of the same shape."""

@@ -7,8 +7,9 @@
 
     CREATE SINK alarms WITH (format = 'parquet', path = 'out/alarms', checkpoint = 'out/alarms.checkpoint')
 
-WATERMARK names the column that is the event time, and by how much rows may come late. A stream may have ``idle``, a
-sink ``order``, ``late`` and ``trigger``; any other option but ``format`` and ``checkpoint`` is for Spark, as it is.
+WATERMARK names the column that is the event time, and by how much rows may come late. A stream may have ``idle`` and
+``ahead``, a sink ``order``, ``late`` and ``trigger``; any other option but ``format`` and ``checkpoint`` is for Spark,
+as it is.
 """
 
 from collections.abc import Mapping
@@ -50,6 +51,7 @@ class StreamDeclaration:
     format: str
     options: Mapping[str, str]
     idle_us: int | None = None
+    ahead_us: int | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -90,9 +92,9 @@ def read_stream(reader: Reader) -> StreamDeclaration:
     reader.needs(")", "WITH")
     assert watermark is not None
     options = read_options(reader)
-    format, idle_us = options.needed("format"), options.duration("idle")
+    format, idle_us, ahead_us = options.needed("format"), options.duration("idle"), options.duration("ahead")
     options.refuse("delay", "WATERMARK states it, as in WATERMARK FOR ts AS ts - INTERVAL '5' SECOND")
-    return StreamDeclaration(name, tuple(columns), *watermark, format, options.values, idle_us)
+    return StreamDeclaration(name, tuple(columns), *watermark, format, options.values, idle_us, ahead_us)
 
 
 def read_sink(reader: Reader, name: str) -> SinkDeclaration:

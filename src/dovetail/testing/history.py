@@ -39,10 +39,14 @@ class History:
     tuples: dict[str, list[Tuple]]
     late: dict[str, list[Tuple]]
     null_times: dict[str, int]
+    ahead: dict[str, list[Tuple]]
     watermarks: dict[str, int | None]
     heard: dict[str, int | None]
     spoke: set[str] = field(default_factory=set)
+    last_tick: int | None = None
+    passed: int = 0
     arrived: int = 0
+    reference: int | None = None
 
     @classmethod
     def of(cls, query: JoinQuery, script: Script) -> "History":
@@ -53,6 +57,7 @@ class History:
             tuples={name: [] for name in names},
             late={name: [] for name in names},
             null_times=dict.fromkeys(names, 0),
+            ahead={name: [] for name in names},
             watermarks=dict.fromkeys(names),
             heard=dict.fromkeys(names),
         )
@@ -68,17 +73,38 @@ class History:
         elif isinstance(event, Advance):
             self.spoke.add(event.stream)
             self._raise(event.stream, event.time_us)
+            self._reach(event.time_us)
         elif isinstance(event, Tick):
             self._tick(event.now_us)
 
     def _push(self, batch: Mapping[str, pa.Table]) -> None:
-        before = dict(self.watermarks)
+        before, farthest = dict(self.watermarks), self._farthest(batch)
         for name in self.query.names:
             if name in batch and batch[name].num_rows:
                 self.spoke.add(name)
-                self._admit(name, batch[name], before[name])
+                self._admit(name, batch[name], before[name], farthest[name])
 
-    def _admit(self, name: str, rows: pa.Table, watermark: int | None) -> None:
+    def _farthest(self, batch: Mapping[str, pa.Table]) -> dict[str, int | None]:
+        """The largest time that rows of each stream may have (None: any).
+
+        Up from the largest time accepted so far, by way of the times of this batch, in steps that are not longer than
+        the stream's ``ahead``.
+        """
+        columns = [times_us(rows[self.query.stream(name).time]) for name, rows in batch.items()]
+        times = sorted(time for column in columns for time in column if time is not None)
+        farthest: dict[str, int | None] = dict.fromkeys(self.query.names)
+        for stream in self.query.streams:
+            if stream.ahead_us is not None and times:
+                reached = times[0] if self.reference is None else self.reference
+                for time in times:
+                    reached = max(reached, time) if time - reached <= stream.ahead_us else reached
+                farthest[stream.name] = reached
+        return farthest
+
+    def _reach(self, time_us: int) -> None:
+        self.reference = time_us if self.reference is None else max(self.reference, time_us)
+
+    def _admit(self, name: str, rows: pa.Table, watermark: int | None, farthest: int | None) -> None:
         stream = self.query.stream(name)
         times = times_us(rows[stream.time])
         for time_us, values in zip(times, rows.to_pylist(), strict=True):
@@ -87,6 +113,10 @@ class History:
                 continue
             self.arrived += 1
             row = Tuple(name, (time_us, self.query.names.index(name), self.arrived), values)
+            if farthest is not None and time_us > farthest:
+                self.ahead[name].append(row)
+                continue
+            self._reach(time_us)
             late = watermark is not None and time_us < watermark
             if late:
                 self.late[name].append(row)
@@ -99,7 +129,12 @@ class History:
         self.watermarks[name] = time_us if old is None else max(old, time_us)
 
     def _tick(self, now_us: int) -> None:
-        """Silence begins at the first tick after a stream spoke, and is noticed at ticks only."""
+        """Silence begins at the first tick after a stream spoke, and is noticed at ticks only.
+
+        It is the time that passed between ticks; a tick that lies before the last one is a new origin.
+        """
+        self.passed += 0 if self.last_tick is None else max(0, now_us - self.last_tick)
+        self.last_tick, now_us = now_us, self.passed
         for name in self.query.names:
             if name in self.spoke or self.heard[name] is None:
                 self.heard[name] = now_us

@@ -30,7 +30,7 @@ from dovetail.testing.scenario import Scenario, Step
 from dovetail.testing.script import Advance, Close, Event, Push, Tick
 
 _STREAM = re.compile(r"stream (\w+)\((.*?)\)\s*(.*)")
-_SETTING = re.compile(r"(window|delay|idle) (.*?)(?= window | delay | idle |$)")
+_SETTING = re.compile(r"(window|delay|idle|ahead) (.*?)(?= window | delay | idle | ahead |$)")
 _ROWS = re.compile(r"(\d+) rows?( per key)?")
 _OPTIONS = ("on", "select", "how", "order", "late")
 
@@ -80,6 +80,7 @@ def _read_stream(line: str) -> Stream:
         window=_read_window(settings["window"]),
         delay_us=duration_us(settings.get("delay", "0 seconds")),
         idle_us=duration_us(settings["idle"]) if "idle" in settings else None,
+        ahead_us=duration_us(settings["ahead"]) if "ahead" in settings else None,
     )
 
 

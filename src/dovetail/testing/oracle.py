@@ -58,6 +58,7 @@ class Outcome:
     late: dict[str, int]
     null_times: dict[str, int]
     exact: bool
+    ahead: dict[str, int]
 
 
 def oracle(query: JoinQuery, script: Script) -> Outcome:
@@ -68,7 +69,8 @@ def oracle(query: JoinQuery, script: Script) -> Outcome:
     exact = query.late != "keep" or not any(late.values())
     rows = _table(query, results)
     rows = aggregated(query, rows) if query.aggregation else rows
-    return Outcome(rows, late, dict(history.null_times), exact)
+    ahead = {name: len(tuples) for name, tuples in history.ahead.items()}
+    return Outcome(rows, late, dict(history.null_times), exact, ahead)
 
 
 def _timed(history: History, results: list[tuple[int | None, Members]]) -> Iterator[tuple[int, Members]]:

@@ -23,8 +23,9 @@ is ``result time: value, value``; several are separated by ``;``. Cells may say 
 and vectors are written ``[1 2]``. Besides the name of a stream the first cell may be ``+`` (one more row of the same
 batch), ``advance T``, ``tick`` or ``close``.
 
-Lines of the block: ``stream name(column type, ...)`` followed by ``window``, ``delay``, ``idle``, each with a
-duration (a window may also be ``3 rows`` or ``3 rows per key``), then ``on``, ``select``, ``how``, ``order``, ``late``.
+Lines of the block: ``stream name(column type, ...)`` followed by ``window``, ``delay``, ``idle``, ``ahead``, each with
+a duration (a window may also be ``3 rows`` or ``3 rows per key``), then ``on``, ``select``, ``how``, ``order``,
+``late``.
 """
 
 from collections.abc import Mapping

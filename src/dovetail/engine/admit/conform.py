@@ -67,6 +67,11 @@ class Clock:
     largest: int = 0
     behind: int = 0  # how far the worst row lies behind an earlier one
 
+    def where(self, keep: npt.NDArray[np.bool_]) -> "Clock":
+        """The clock of some of the rows."""
+        times = self.times[keep]
+        return Clock(times, *inspect_times(times)) if len(times) else Clock(times)
+
 
 def read_clock(stream: Stream, column: pa.Array) -> Clock:
     """Event times in microseconds; near the ends of 64 bits, such as "infinity", they leave no room for a window."""

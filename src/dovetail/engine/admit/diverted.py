@@ -65,8 +65,14 @@ class Diverted:
         self, stream: Stream, columns: dict[str, pa.Array], reason: str, late_by: npt.NDArray[np.int64] | None
     ) -> None:
         """Keep rows of one stream, if the user asked for them."""
+        if self.wanted:
+            self._keep(stream, columns, reason, late_by)
+
+    def _keep(
+        self, stream: Stream, columns: dict[str, pa.Array], reason: str, late_by: npt.NDArray[np.int64] | None
+    ) -> None:
         count = len(columns[stream.time])
-        if not self.wanted or not count:
+        if not count:
             return
         late = pa.nulls(count, _LATE_BY) if late_by is None else pa.array(late_by, _LATE_BY)
         rows = pa.RecordBatch.from_arrays(
@@ -85,6 +91,11 @@ class Diverted:
             piece = replace(before, rows=pa.concat_batches([before.rows, piece.rows]))
         self._pieces.append(piece)
         self.nbytes += piece.nbytes
+
+    def failed(self, stream: Stream, rows: pa.Table, error: Exception) -> None:
+        """Keep the rows of a batch that could not be joined."""
+        columns = {field.name: rows[field.name].combine_chunks() for field in stream.schema}
+        self._keep(stream, columns, f"error: {error}", None)
 
     def table(self) -> pa.Table:
         """The rows that nobody has taken yet."""

@@ -1,6 +1,6 @@
 """The door of one stream: what comes in, what is late, what cannot match, in which order.
 
-    admit     rows -> NULL times out -> late rows out -> own filters -> in order of time
+    admit     rows -> NULL times out -> rows ahead out -> late rows out -> own filters -> in order of time
     prepare   the numbers that kernels compare, and the rows that can match
 
 Each row that does not come in is counted, under the reason why. Where every row counts (a row
@@ -71,14 +71,18 @@ class Door:
         """How many rows came and were late so far, and by how much."""
         return Lateness(self.counts["rows"], self.counts["late"], self.needed_us)
 
-    def admit(self, read: Read, watermark: int, newest: int) -> tuple[Columns, Times, int | None]:
+    def admit(self, read: Read, watermark: int, newest: int, farthest: int) -> tuple[Columns, Times, int | None]:
         """Columns and times of the rows that come in, in order, and the largest time seen (None: no time at all).
 
-        ``newest``: the largest time that came before this batch.
+        ``newest``: the largest time that came before this batch. Rows beyond the time ``farthest`` lie too far ahead,
+        and count as not seen.
         """
         columns, clock = read
         self.counts["rows"] += self.rows_of(read)
-        columns, times = self._with_times(columns), clock.times
+        columns = self._with_times(columns)
+        if clock.largest > farthest:
+            columns, clock = self._ahead_out(columns, clock, farthest)
+        times = clock.times
         if not len(times):
             return columns, times, None
         if clock.smallest < watermark:
@@ -129,6 +133,12 @@ class Door:
         """Note the delay that would have kept the rows; one that is long enough was overruled by a promise."""
         if behind_us > self._stream.delay_us:
             self.needed_us = max(self.needed_us, behind_us)
+
+    def _ahead_out(self, columns: Columns, clock: Clock, farthest: int) -> tuple[Columns, Clock]:
+        ahead = clock.times > farthest
+        self.counts["ahead"] += int(ahead.sum())
+        self._diverted.add(self._stream, chosen(columns, ahead), "ahead", None)
+        return chosen(columns, ~ahead), clock.where(~ahead)
 
     def _late_out(self, columns: Columns, times: Times, watermark: int) -> tuple[Columns, Times]:
         late = times < watermark

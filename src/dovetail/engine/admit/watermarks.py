@@ -5,11 +5,14 @@
 
 A tuple is late if it is older than its stream's watermark as it stood before its batch. A stored
 tuple of stream i may go once every *other* stream's watermark is past ``time_i + w_i``.
+
+Silence is measured in time passed between ticks (``Elapsed``), not in readings of a clock.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dovetail.engine.elapsed import Elapsed
 from dovetail.model.stream import Stream
 
 BEFORE_ALL = -(1 << 62)
@@ -27,6 +30,7 @@ class Watermarks:
         self._largest = dict.fromkeys(self._delay, BEFORE_ALL)
         self._heard: dict[str, int | None] = dict.fromkeys(self._delay)
         self._spoke = set(self._delay)
+        self.clock = Elapsed()
 
     def __getitem__(self, name: str) -> int:
         return self._value[name]
@@ -61,10 +65,11 @@ class Watermarks:
         self._raise(name, time)
 
     def _raise(self, name: str, time: int) -> None:
-        self._value[name] = max(self._value[name], time)
+        self._value[name] = max(self._value[name], min(time, AFTER_ALL))
 
-    def tick(self, now: int) -> None:
+    def tick(self, now_us: int) -> None:
         """Raise streams that have been silent for longer than their idle time along with the others."""
+        now = self.clock.read(now_us)
         for name in self._value:
             if name in self._spoke or self._heard[name] is None:
                 self._heard[name] = now
@@ -100,14 +105,19 @@ class Watermarks:
             "largest": self._largest,
             "heard": self._heard,
             "spoke": sorted(self._spoke),
+            "clock": [self.clock.passed, self.clock.last],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self._value = whole_numbers({name: state["watermarks"][name] for name in self._value})
+        marks = whole_numbers({name: state["watermarks"][name] for name in self._value})
+        self._value = {name: min(max(mark, BEFORE_ALL), AFTER_ALL) for name, mark in marks.items()}
         known = state.get("largest", {})  # a state of an older version has none
         self._largest = whole_numbers({name: known.get(name, BEFORE_ALL) for name in self._value})
         self._heard = {name: None if (time := state["heard"][name]) is None else int(time) for name in self._heard}
         self._spoke = set(state["spoke"])
+        latest = max((time for time in self._heard.values() if time is not None), default=None)
+        passed, last = state.get("clock") or (latest or 0, latest)  # without one, silence began at readings of a clock
+        self.clock = Elapsed(int(passed), None if last is None else int(last))
 
 
 def whole_numbers(counts: Mapping[str, Any]) -> dict[str, int]:

@@ -24,6 +24,8 @@ def call_user(call: Call) -> Callable[[list[pa.Array], int], pa.Array]:
     def called(arguments: list[pa.Array], length: int) -> pa.Array:
         try:
             answer = function.callable(*arguments)
+        except MemoryError:
+            raise  # nothing is wrong with the rows
         except Exception as error:
             raise DataError(f"function '{function.name}' failed on {length} rows: {error}") from error
         return _checked(function, answer, length)
@@ -34,6 +36,8 @@ def call_user(call: Call) -> Callable[[list[pa.Array], int], pa.Array]:
 def _checked(function: UserFunction, answer: Any, length: int) -> pa.Array:
     try:
         array = _as_array(answer, function.result)
+    except MemoryError:
+        raise
     except (pa.ArrowException, TypeError, ValueError) as error:
         came = f"{type(answer).__name__} of {answer.type}" if isinstance(answer, pa.Array) else type(answer).__name__
         raise DataError(

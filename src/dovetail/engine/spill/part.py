@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.window import Window
+from dovetail.engine.header import check_kinds
+from dovetail.errors import StateError
 
 EPOCH = "epoch"
 Epochs = npt.NDArray[np.int64]
@@ -60,9 +62,16 @@ class Part:
 
     @staticmethod
     def from_json(values: dict[str, Any]) -> "Part":
-        span = Span(**(values["span"] | {"probes": tuple(values["span"]["probes"])}))
-        runs = {name: tuple((count, epoch) for count, epoch in values[name]) for name in ("runs", "departures")}
-        return Part(**(values | runs | {"span": span}))
+        check_kinds(values, _EXAMPLE, "a spilled part")
+        probes, partition = tuple(map(int, values["span"]["probes"])), values["span"]["partition"]
+        partition = None if partition is None else int(partition)
+        span = Span(**(values["span"] | {"probes": probes, "partition": partition}))
+        runs = {name: checked_runs(values[name], values["rows"]) for name in ("runs", "departures") if values[name]}
+        return Part(**(values | {"runs": (), "departures": ()} | runs | {"span": span}))
+
+
+_EXAMPLE: dict[str, Any] = asdict(Part(0, "", 0, 0, (), Span(0, 0, 0, 0))) | {"runs": []}
+_EXAMPLE["span"] |= {"probes": []}
 
 
 def span_in_memory(window: Window) -> Span:
@@ -83,6 +92,14 @@ def runs_of(epochs: Epochs) -> Runs:
     starts = np.flatnonzero(np.diff(epochs, prepend=-1))
     counts = np.diff(starts, append=len(epochs))
     return tuple(zip(counts.tolist(), epochs[starts].tolist(), strict=True))
+
+
+def checked_runs(runs: Any, rows: int) -> Runs:
+    """Runs that were read back; StateError unless they are epochs of so many tuples."""
+    found = tuple((int(count), int(epoch)) for count, epoch in runs)
+    if any(count < 0 for count, _ in found) or sum(count for count, _ in found) != rows:
+        raise StateError(f"the state tells epochs of {sum(count for count, _ in found)} tuples, and there are {rows}")
+    return found
 
 
 def epochs_of(runs: Runs) -> Epochs:

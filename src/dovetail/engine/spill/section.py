@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dovetail.engine.buffer.slices import SliceKey
-from dovetail.engine.spill.part import EPOCH, Part, epochs_of, runs_of
+from dovetail.engine.spill.part import EPOCH, Part, checked_runs, epochs_of, runs_of
+from dovetail.errors import StateError
 
 if TYPE_CHECKING:
     from dovetail.engine.spill.spill import Spill
@@ -65,10 +66,15 @@ class Spilled:
     def settle(self, header: dict[str, Any]) -> None:
         spill = self._spill
         spill.passed, spill.next_part = header["passed"], header["next"]
-        spill.floor, spill.counts = dict(header["floor"]), dict(header["counts"])
+        spill.floor = {name: header["floor"][name] for name in spill.floor}
+        spill.counts = {name: header["counts"][name] for name in spill.counts}
         spill.choice.order = list(header["order"])
         spill.parts = {part.number: part for part in map(Part.from_json, header["parts"])}
+        strange = next((part for part in spill.parts.values() if part.stream not in spill.inside.windows), None)
+        if strange is not None:
+            raise StateError(f"the state has spilled rows of a stream {strange.stream!r}, which the query has not")
         spill.begin_epoch(header["epoch"])
         for name, runs in header["arrived"].items():
             window = spill.inside.windows[name]
-            window.note(EPOCH)[window.tail - window.base : window.end - window.base] = epochs_of(runs)
+            kept = epochs_of(checked_runs(runs, len(window)))
+            window.note(EPOCH)[window.tail - window.base : window.end - window.base] = kept

@@ -4,9 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dovetail.engine.admit.horizon import Span
 from dovetail.plan.physical import Plan
 from dovetail.runtime.spark.blob import from_blob, owned
 
@@ -17,13 +19,15 @@ TOTALS = ("rows", "null_times", "filtered")
 class Arrivals:
     """Blocks in order of arrival, heartbeats, the packers' totals (those that ride with this bucket), and the time.
 
-    The time is that of the batch, in microseconds, for queries that look at the clock.
+    The time is that of the batch, in microseconds, for queries that look at the clock. ``spans`` are all times of each
+    stream, whatever their bucket, where rows may lie too far ahead.
     """
 
     blocks: dict[str, pa.RecordBatch] = field(default_factory=dict)
     newest: dict[str, int] = field(default_factory=dict)
     totals: dict[str, dict[str, int]] = field(default_factory=dict)
     now: int | None = None
+    spans: dict[str, list[Span]] = field(default_factory=dict)
 
     @property
     def nothing(self) -> bool:
@@ -47,6 +51,12 @@ def _read_stream(arrivals: Arrivals, name: str, packed: list[Any], columns: tupl
     batches = [batch for row in packed if row.blob is not None for batch in from_blob(row.blob, columns)]
     if times:
         arrivals.newest[name] = max(times)
+    arrivals.spans[name] = [
+        (smallest, largest)
+        for row in packed
+        if row.spans is not None
+        for smallest, largest in np.frombuffer(row.spans, np.int64).reshape(-1, 2).tolist()
+    ]
     if batches:
         arrivals.blocks[name] = owned(batches)
     if packed:

@@ -105,7 +105,7 @@ class JoinOperator:
         report = Report(bucket, arrivals)
         head, engine = self._recall(report)
         silent = dict.fromkeys(arrivals.newest, BEFORE_ALL)
-        for _ in engine.push(arrivals.blocks, silent):
+        for _ in engine.push(arrivals.blocks, silent, {}):  # tables say nothing about how far streams have come
             raise AssertionError("static inputs alone cannot make a result")
         self._save(head, engine, report)
 
@@ -137,7 +137,7 @@ class JoinOperator:
     def _results(self, engine: Engine, arrivals: Arrivals) -> Iterator[pa.RecordBatch]:
         for name in self._job.ended:
             yield from engine.advance(name, AFTER_ALL)
-        push = partial(engine.push, arrivals.blocks, arrivals.newest)
+        push = partial(engine.push, arrivals.blocks, arrivals.newest, arrivals.spans)
         yield from self._adapted(engine, self._paced(engine, push, arrivals.now) if engine.shedding else push())
         if arrivals.now is not None and engine.shedding is None:
             yield from engine.tick(arrivals.now)

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 
 from dovetail.engine.admit.conform import conform, times_us, without_null_times
+from dovetail.engine.admit.horizon import spans_of
 from dovetail.engine.evaluate import evaluate
 from dovetail.model.expression import Expression
 from dovetail.model.stream import Stream
@@ -35,6 +36,7 @@ PACKED = pa.schema(
         "partition": pa.int32(),
         "sequence": pa.int32(),
         "newest": pa.int64(),
+        "spans": pa.binary(),
         "rows": pa.int64(),
         "null_times": pa.int64(),
         "filtered": pa.int64(),
@@ -53,7 +55,7 @@ class Packer:
 
     ``arriving`` names the columns as they come, ``kept`` those that the engine wants, ``filters`` what
     can be judged here, and ``numbers`` is the bucket number of each cell. Rows without a time go no further,
-    unless they are handed over in the end.
+    unless they are handed over in the end. With ``gap_us`` heartbeats tell all times, as spans with such gaps between.
     """
 
     stream: Stream
@@ -64,6 +66,7 @@ class Packer:
     grid: Grid
     numbers: tuple[int, ...]
     keeps_null_times: bool = False
+    gap_us: int | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack one source partition, a piece at a time that is bounded with all of its copies."""
@@ -86,12 +89,14 @@ class Packer:
         columns = columns if self.keeps_null_times else timed
         times = times_us(timed[self.stream.time])
         newest = int(times.max()) if len(times) else None
+        spans = None if self.gap_us is None else np.array(spans_of(times, self.gap_us), np.int64).tobytes()
         chosen = self._passing(columns)
         cells, blobs = self._blobs(chosen, position)
         filtered = len(columns[self.stream.time]) - len(chosen[self.stream.time])
         totals = {"rows": rows.num_rows, "null_times": lost, "filtered": filtered}
         totals["pack_us"] = (perf_counter_ns() - started) // 1000
-        return self._packed(partition, sequence, newest, totals, cells, blobs)
+        heartbeat = {"partition": partition, "newest": newest, "spans": spans}
+        return self._packed(heartbeat, sequence, totals, cells, blobs)
 
     def _passing(self, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
         """The kept columns of the rows for which every filter is true."""
@@ -123,14 +128,13 @@ class Packer:
 
     def _packed(
         self,
-        partition: int,
+        heartbeat: Mapping[str, object],
         sequence: int,
-        newest: int | None,
         totals: Mapping[str, int],
         cells: list[int],
         blobs: pa.Array,
     ) -> pa.RecordBatch:
-        alike = {"stream": self.position, "partition": partition, "newest": newest}
+        alike = {"stream": self.position, **heartbeat}
         columns: dict[str, object] = {name: [value] * len(cells) for name, value in alike.items()}
         columns |= {name: [total, *[0] * (len(cells) - 1)] for name, total in totals.items()}
         columns |= {"bucket": [self.numbers[cell] for cell in cells], "blob": blobs}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.engine.snapshot import batch_from_bytes, batch_to_bytes
+from dovetail.engine.sealed import seal_batch, unseal_batch
 from dovetail.errors import StateError
 from dovetail.runtime.spark.blob import owned
 
@@ -26,16 +26,20 @@ class StateParts:
         self._parts = parts
 
     def write(self, number: int, rows: pa.RecordBatch) -> None:
-        self._parts.updateValue((number,), (batch_to_bytes(rows),))
+        self._parts.updateValue((number,), (seal_batch(rows, _named(number)),))
 
     def read(self, number: int) -> pa.RecordBatch:
         found = self._parts.getValue((number,))
         if found is None:
             raise StateError(f"the checkpoint lacks spilled part {number} that its head names; restore it from a copy")
-        return owned([batch_from_bytes(found[0])])
+        return owned([unseal_batch(bytes(found[0]), _named(number))])
 
     def delete(self, number: int) -> None:
         self._parts.removeKey((number,))
 
     def close(self) -> None:
         """They go with the state."""
+
+
+def _named(number: int) -> str:
+    return f"spilled part {number} in the checkpoint"

@@ -4,6 +4,8 @@ head:    token, fingerprint, header, lineage       rewritten by every batch; sma
 slices:  ("window/T", 12) -> blob                  written once, deleted when the last tuple has expired
 parts:   7 -> blob                                 spilled rows, read only when they are joined
 origin:  the query as text                         written by the first batch; read to explain a mix-up
+
+Slices, parts and the header carry checksums; that of the header covers the rest of the head.
 """
 
 import json
@@ -16,11 +18,13 @@ from zlib import crc32
 import pyarrow as pa
 
 from dovetail.engine.buffer.slices import Changes, SliceKey
-from dovetail.engine.snapshot import batch_from_bytes, batch_to_bytes
+from dovetail.engine.sealed import seal, seal_batch, unseal, unseal_batch
 from dovetail.errors import StateError
 from dovetail.runtime.spark.blob import owned
 from dovetail.runtime.spark.lineage import Lineage, Step
 from dovetail.runtime.spark.variables import Variables
+
+_HEAD = "the head of a bucket in the checkpoint"
 
 
 @dataclass(frozen=True)
@@ -56,13 +60,14 @@ class BucketState:
                 "Give this query a checkpoint location of its own, or run the query that wrote this one. If only the "
                 "cells differ, set join(..., partitions=) to as many as there were."
             )
-        return Head(token, written_by, bytes(header), Lineage.from_text(lineage))
+        own = unseal(bytes(header), _HEAD, token + lineage).to_pybytes()
+        return Head(token, written_by, own, Lineage.from_text(lineage))
 
     def save(self, before: Head | None, fingerprint: str, description: str, changes: Changes) -> tuple[str, int]:
         """Write what a batch changed; returns the new token and the bytes written."""
         sums: list[tuple[SliceKey, int, int]] = []
         for key, batch in changes.new.items():
-            blob = batch_to_bytes(batch)
+            blob = seal_batch(batch, _named(key))
             sums.append((key, len(blob), crc32(blob)))
             self._slices.updateValue(key, (blob,))
         for key in changes.gone:
@@ -71,8 +76,8 @@ class BucketState:
             self._origin.update((description,))
         step = Step(before.token if before else "", tuple(changes.new), tuple(changes.gone))
         lineage = (before.lineage if before else Lineage()).after(step)
-        token = self._token(step, sums, changes.header)
-        self._head.update((token, fingerprint, changes.header, lineage.to_text()))
+        token, text = self._token(step, sums, changes.header), lineage.to_text()
+        self._head.update((token, fingerprint, seal(changes.header, _HEAD, token + text), text))
         return token, sum(size for _, size, _ in sums) + len(changes.header)
 
     def _token(self, step: Step, sums: list[tuple[SliceKey, int, int]], header: bytes) -> str:
@@ -87,12 +92,18 @@ class BucketState:
         lost = [key for key, value in found.items() if value is None]
         if lost:
             raise StateError(f"the checkpoint lacks slices that its head names: {lost}; restore it from a copy")
-        return {key: _slice(value[0]) for key, value in found.items() if value is not None}
+        return {key: _slice(key, value[0]) for key, value in found.items() if value is not None}
 
     def load_all(self) -> Mapping[SliceKey, pa.RecordBatch]:
         """Every slice."""
-        return {(section, number): _slice(value[0]) for (section, number), value in self._slices.iterator()}
+        found = (((section, number), value[0]) for (section, number), value in self._slices.iterator())
+        return {key: _slice(key, blob) for key, blob in found}
 
 
-def _slice(blob: bytes) -> pa.RecordBatch:
-    return owned([batch_from_bytes(blob)])
+def _slice(key: SliceKey, blob: bytes) -> pa.RecordBatch:
+    return owned([unseal_batch(bytes(blob), _named(key))])
+
+
+def _named(key: SliceKey) -> str:
+    section, number = key
+    return f"slice {number} of {section!r} in the checkpoint"

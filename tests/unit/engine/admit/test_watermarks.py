@@ -1,6 +1,7 @@
 """Progress, silence and promises, by hand and against the oracle's book-keeping."""
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,27 @@ def test_silence_begins_at_the_first_tick_after_a_stream_spoke() -> None:
     assert restored.state() == marks.state()
 
 
+@pytest.mark.parametrize("bad", [10**18, -(10**18), 2**63 - 1])
+def test_one_bad_reading_of_a_clock_costs_one_reading(bad: int) -> None:
+    run = query().local()
+    run.push("C", rows([100]))
+    run.tick(0)
+    run.tick(bad)
+    for now, time in ((1, 200), (7, 300), (14, 400)):
+        run.push("C", rows([time]))
+        run.tick(now)
+    run.tick(30)
+    streams = run.metrics()["streams"]
+    assert {name: each["watermark"] for name, each in streams.items()} == {"A": 400, "B": 400, "C": 400}
+
+
+def test_silence_of_a_state_that_tells_no_clock_goes_on() -> None:
+    marks = Watermarks(query().model.streams)
+    marks.restore({"watermarks": {"A": 0, "B": 50, "C": 100}, "heard": {"A": 40, "B": 43, "C": 43}, "spoke": ["C"]})
+    marks.tick(46)
+    assert (marks["A"], marks["B"]) == (50, 50)
+
+
 def rows(times: list[int | None]) -> pa.Table:
     return pa.table({"ts": times, "k": [1] * len(times)}, schema=SCHEMA)
 
@@ -54,7 +76,7 @@ def rows(times: list[int | None]) -> pa.Table:
 EVENTS = st.lists(
     st.builds(Push.of, st.sampled_from("ABC"), st.lists(st.none() | st.integers(0, 30), max_size=3).map(rows))
     | st.builds(Advance, st.sampled_from("ABC"), st.integers(0, 30))
-    | st.builds(Tick, st.integers(0, 30)),
+    | st.builds(Tick, st.integers(0, 30) | st.sampled_from([10**18, -(10**18)])),
     max_size=25,
 )
 

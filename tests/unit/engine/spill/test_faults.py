@@ -1,10 +1,12 @@
 """What goes wrong with disks: full, emptied by others, left behind by a process that died."""
 
 import errno
+import gc
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -138,11 +140,93 @@ def test_what_a_dead_process_left_goes_and_what_a_live_one_has_stays(tmp_path: P
     left = tmp_path / "dovetail-0123456789ab"
     left.mkdir()
     (left / "3.arrow").write_bytes(b"rows of a run that was killed")
-    left.with_name(f"{left.name}.lock").touch()
+    left.with_name(f"{left.name}.lock").write_bytes(files._MARK)
     query(tmp_path).local()
     assert not left.exists()
     assert len(list(tmp_path.glob("dovetail-*/"))) == 1
     live.close()
+
+
+def test_what_others_made_under_such_a_name_stays(tmp_path: Path) -> None:
+    theirs = tmp_path / "dovetail-notes"
+    theirs.mkdir()
+    (theirs / "3.arrow").write_text("not ours")
+    (tmp_path / "dovetail-notes.lock").touch()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "4.arrow").write_text("not ours")
+    (tmp_path / "dovetail-away").symlink_to(elsewhere)
+    (tmp_path / "dovetail-away.lock").write_bytes(files._MARK)
+    mixed = tmp_path / "dovetail-mixed"
+    mixed.mkdir()
+    (mixed / "letter.txt").write_text("put here by somebody")
+    (tmp_path / "dovetail-mixed.lock").write_bytes(files._MARK)
+    os.mkfifo(tmp_path / "dovetail-fifo.lock")
+    query(tmp_path).local()
+    assert (theirs / "3.arrow").exists()
+    assert (elsewhere / "4.arrow").exists()
+    assert (mixed / "letter.txt").exists()
+
+
+def spilled_paths(folder: Path) -> list[Path]:
+    return sorted(folder.glob("dovetail-*/*.arrow"))
+
+
+@pytest.mark.parametrize("place", [0, 3, 5, 0.3, 0.6, 0.9, 0.999])
+def test_a_changed_byte_in_a_part_is_told_and_never_read(tmp_path: Path, place: float) -> None:
+    run = query(tmp_path).local()
+    pushed(run, list(batches())[:10])
+    for path in spilled_paths(tmp_path):
+        data = bytearray(path.read_bytes())
+        data[int(place if isinstance(place, int) else place * len(data))] ^= 1
+        path.write_bytes(data)
+    with pytest.raises(dv.StateError, match=r"dovetail-\w+/\d+\.arrow.* is damaged: .*checksum"):
+        run.close()
+
+
+@pytest.mark.parametrize("kept", [0, 6, 0.5])
+def test_a_part_cut_short_is_told(tmp_path: Path, kept: float) -> None:
+    run = query(tmp_path).local()
+    pushed(run, list(batches())[:10])
+    for path in spilled_paths(tmp_path):
+        data = path.read_bytes()
+        path.write_bytes(data[: int(kept if isinstance(kept, int) else kept * len(data))])
+    with pytest.raises(dv.StateError, match=r"\.arrow|spilled part"):
+        run.close()
+
+
+def in_a_child(action: Callable[[], object]) -> int:
+    """The exit code of a forked process that ends as a script does: with what it has registered for its end."""
+    pid = os.fork()
+    if pid:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    code = 1
+    try:
+        action()
+        code = 0
+    finally:
+        gc.collect()
+        weakref.finalize._exitfunc()  # type: ignore[attr-defined]  # what sys.exit() would run
+        os._exit(code)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_leaves_its_parents_rows_alone(tmp_path: Path) -> None:
+    happenings = list(batches())
+    runs = [query(tmp_path).local()]
+    results = pushed(runs[0], happenings[:10])
+    assert spilled_paths(tmp_path)
+    assert in_a_child(lambda: None) == 0
+    assert in_a_child(runs.clear) == 0
+    assert in_a_child(lambda: refused(runs[0], happenings[10:])) == 0
+    rest = pushed(runs[0], happenings[10:])
+    assert_same_rows(pa.concat_tables([*results, *rest, runs[0].close()]), played(query().local()))
+    assert not os.listdir(tmp_path)
+
+
+def refused(run: Any, rest: list[tuple[str, pa.Table]]) -> None:
+    with pytest.raises(dv.StateError, match=r"belong to the run in process \d+"):
+        pushed(run, rest * 3)
 
 
 def test_a_folder_that_cannot_be_used_is_refused_at_the_start(tmp_path: Path) -> None:

@@ -1,0 +1,56 @@
+"""Reading a header back: anybody may have written it, so its values are checked before anything relies on them."""
+
+import json
+from math import isfinite
+from typing import Any
+
+from dovetail.errors import StateError
+
+_LARGEST = (1 << 62) + 1  # no count, and no time that an engine waits for, lies beyond it
+_ELSEWHERE = ("shedding", "watermarks")  # estimates and clocks may be any number
+
+
+def read_header(data: bytes, own: bytes) -> dict[str, Any]:
+    """The values of a header; StateError where they are not of the kind that an engine itself would write."""
+    header = json.loads(data)
+    check_kinds(header, json.loads(own), "header")
+    for name in header.keys() - set(_ELSEWHERE):
+        _check_numbers(header[name], f"header/{name}")
+    return dict(header)
+
+
+def _check_numbers(value: Any, place: str) -> None:
+    if isinstance(value, dict):
+        for name, part in value.items():
+            _check_numbers(part, f"{place}/{name}")
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            _check_numbers(part, f"{place}/{at}")
+    elif isinstance(value, int | float) and not -_LARGEST <= value <= _LARGEST:
+        raise StateError(f"{place} is {value} in this state; no engine writes such a number. Use an earlier one.")
+
+
+def check_kinds(found: Any, own: Any, place: str) -> None:
+    """What is there is as in a header of one's own: mappings with these names, lists, texts, finite numbers.
+
+    A value that is not known yet in the own one may be anything but a text.
+    """
+    if not _alike(found, own):
+        raise StateError(
+            f"{place} is {found!r} in this state, where {own!r} would be in a new one. Use an earlier one."
+        )
+    if isinstance(own, dict):
+        for name in own.keys() & found.keys():
+            check_kinds(found[name], own[name], f"{place}/{name}")
+    elif isinstance(own, list) and own and not isinstance(own[0], str):
+        for at, (part, expected) in enumerate(zip(found, own, strict=len(found) < len(own))):
+            check_kinds(part, expected, f"{place}/{at}")
+
+
+def _alike(found: Any, own: Any) -> bool:
+    if own is None:
+        return not isinstance(found, str | bool)
+    if isinstance(own, float) or (isinstance(own, int) and not isinstance(own, bool)):
+        learned = isinstance(own, float) and isinstance(found, int | float)
+        return (learned or type(found) is int) and not isinstance(found, bool) and isfinite(found)
+    return type(found) is type(own)
