@@ -53,4 +53,4 @@ def _alike(found: Any, own: Any) -> bool:
     if isinstance(own, float) or (isinstance(own, int) and not isinstance(own, bool)):
         learned = isinstance(own, float) and isinstance(found, int | float)
         return (learned or type(found) is int) and not isinstance(found, bool) and isfinite(found)
-    return type(found) is type(own)
+    return isinstance(found, list | tuple) if isinstance(own, list | tuple) else type(found) is type(own)
