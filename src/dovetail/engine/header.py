@@ -43,8 +43,9 @@ def check_kinds(found: Any, own: Any, place: str) -> None:
         for name in own.keys() & found.keys():
             check_kinds(found[name], own[name], f"{place}/{name}")
     elif isinstance(own, list) and own and not isinstance(own[0], str):
-        for at, (part, expected) in enumerate(zip(found, own, strict=len(found) < len(own))):
-            check_kinds(part, expected, f"{place}/{at}")
+        alike = isinstance(own[0], dict)  # as many of one kind as there are, or values each with its own meaning
+        for at, part in enumerate(found[: None if alike else len(own)]):
+            check_kinds(part, own[0 if alike else at], f"{place}/{at}")
 
 
 def _alike(found: Any, own: Any) -> bool:
@@ -53,4 +54,6 @@ def _alike(found: Any, own: Any) -> bool:
     if isinstance(own, float) or (isinstance(own, int) and not isinstance(own, bool)):
         learned = isinstance(own, float) and isinstance(found, int | float)
         return (learned or type(found) is int) and not isinstance(found, bool) and isfinite(found)
-    return isinstance(found, list | tuple) if isinstance(own, list | tuple) else type(found) is type(own)
+    if isinstance(own, list | tuple) and isinstance(found, list | tuple):
+        return len(found) >= len(own) or isinstance(own[0], dict | str)
+    return type(found) is type(own)
