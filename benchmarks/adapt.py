@@ -16,7 +16,7 @@ import dovetail as dv
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.plan.choose_plan import choose_plan, decision_of
 from dovetail.plan.cost import Weights
 from dovetail.plan.plan_query import plan_query

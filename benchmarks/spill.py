@@ -18,8 +18,8 @@ import dovetail as dv
 from benchmarks.checksum import Sum, sum_of
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from dovetail.engine.spill.choose import AtRandom
-from dovetail.engine.spill.spill import Spill
+from dovetail.engine.policies.spill.choose import AtRandom
+from dovetail.engine.policies.spill.spill import Spill
 
 Flushing = Literal["coordinated", "random", "tree"]
 PLANS: tuple[Flushing, ...] = ("coordinated", "random", "tree")

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.adapting import WallStopwatch

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
-from dovetail.engine.observed import Observed
+from dovetail.engine.operator.engine import Engine
+from dovetail.engine.operator.observed import Observed
 from dovetail.plan.calibrate import load_weights
 from dovetail.plan.cost import Weights
 from dovetail.plan.mjoin import Ticks

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.plan.kang import Kind
 from experiments.turns import quickest
 

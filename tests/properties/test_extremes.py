@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.model.window import TimeWindow, Window
 from dovetail.testing import Push, Script, assert_same_rows, oracle
 

@@ -7,7 +7,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.engine.spill import flush
+from dovetail.engine.policies.spill import flush
 from dovetail.model.window import RowWindow
 from dovetail.testing import Event, Script, Tick, assert_same_rows, assert_subset, oracle, ordered, play, play_event
 from tests.properties.queries import Draw, RandomQuery, queries

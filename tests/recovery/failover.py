@@ -7,7 +7,7 @@ import pyarrow as pa
 
 import dovetail as dv
 from dovetail.engine.buffer.slices import Changes, SliceKey
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.testing import Advance, Event, Push, Tick
 
 Store = dict[SliceKey, pa.RecordBatch]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.model.order import Adaptive
 from dovetail.model.window import RowWindow, TimeWindow
 from dovetail.testing import Script, assert_same_rows, oracle, ordered

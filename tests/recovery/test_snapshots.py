@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.snapshot import pack_snapshot, unpack_snapshot
+from dovetail.engine.operator.snapshot import pack_snapshot, unpack_snapshot
 from dovetail.model.fingerprint import fingerprint
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "l": pa.list_(pa.int64())})

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 import dovetail as dv
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.memory.account import Account
-from dovetail.engine.spill.choose import AtRandom, Group, Leaving
-from dovetail.engine.spill.flush import Flush
-from dovetail.engine.spill.spill import Spill
+from dovetail.engine.policies.memory.account import Account
+from dovetail.engine.policies.spill.choose import AtRandom, Group, Leaving
+from dovetail.engine.policies.spill.flush import Flush
+from dovetail.engine.policies.spill.spill import Spill
 from dovetail.model.budget import Tuples
 
 TABLE = Path(__file__).parent / "spill" / "mjoin_2_7.md"

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from dovetail.control.ages import AgeHistogram, slice_scores
 from dovetail.control.harvest_model import Direction, Floats, Step, rank_slices, step_of
-from dovetail.engine.shed.learned import Learned, by_slice
+from dovetail.engine.policies.shed.learned import Learned, by_slice
 from dovetail.model.shedding import FAR, Picks
 
 Times = npt.NDArray[np.int64]

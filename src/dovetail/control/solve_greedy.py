@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dovetail.control import climb
 from dovetail.control.harvest_model import Direction, Floats, Setting
+from dovetail.engine.kernels import climb
 from dovetail.model.harvest import Metric
 
 _METRICS = {"output": climb.OUTPUT, "output per cost": climb.OUTPUT_PER_COST, "delta": climb.DELTA}

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from dovetail.control.adapt_order import AdaptOrder
-from dovetail.engine.admit.block import Block
-from dovetail.engine.admit.watermarks import BEFORE_ALL
-from dovetail.engine.engine import Engine
+from dovetail.engine.block.block import Block
+from dovetail.engine.block.time_range import BEFORE_ALL
+from dovetail.engine.operator.engine import Engine
 from dovetail.kernel import wall_time
 from dovetail.model.order import Adaptive
 

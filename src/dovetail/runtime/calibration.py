@@ -12,7 +12,7 @@ from time import process_time
 
 import pyarrow as pa
 
-from dovetail.engine.engine import Engine, Stopwatch
+from dovetail.engine.operator.engine import Engine, Stopwatch
 from dovetail.model.algorithm import ALGORITHMS, Algorithm
 from dovetail.plan.calibrate import Measured, fit
 from dovetail.plan.cost import Weights, work

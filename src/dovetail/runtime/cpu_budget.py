@@ -21,11 +21,11 @@ from dovetail.control.harvest_order import best_order
 from dovetail.control.in_force import cost_of
 from dovetail.control.places import Order, Places
 from dovetail.control.shed_load import ShedLoad, Situation
-from dovetail.engine.elapsed import Elapsed
-from dovetail.engine.engine import Engine
-from dovetail.engine.memory.trim import Trim
-from dovetail.engine.shed.estimate import Estimate
-from dovetail.engine.shed.shedding import Shedding
+from dovetail.engine.block.elapsed import Elapsed
+from dovetail.engine.operator.engine import Engine
+from dovetail.engine.policies.memory.trim import Trim
+from dovetail.engine.policies.shed.estimate import Estimate
+from dovetail.engine.policies.shed.shedding import Shedding
 from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget
 from dovetail.model.window import TimeWindow, Window

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from dovetail.engine.admit.fits import why_not
 from dovetail.engine.buffer.slices import Changes
-from dovetail.engine.engine import Stopwatch
-from dovetail.engine.snapshot import pack_snapshot, readable, unpack_snapshot
+from dovetail.engine.operator.engine import Stopwatch
+from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.errors import DataError, nearest
 from dovetail.kernel import cpu_time
 from dovetail.model.fingerprint import fingerprint

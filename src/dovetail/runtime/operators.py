@@ -15,8 +15,8 @@ import pyarrow as pa
 from dovetail.control.schedule import schedule_windows
 from dovetail.engine.admit.door import Lateness
 from dovetail.engine.buffer.slices import Changes, SliceKey
-from dovetail.engine.engine import Rows, Stopwatch
-from dovetail.engine.shared import SharedEngine
+from dovetail.engine.operator.engine import Rows, Stopwatch
+from dovetail.engine.operator.shared import SharedEngine
 from dovetail.errors import StateError
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import SharedPlan

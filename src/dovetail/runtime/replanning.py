@@ -3,7 +3,7 @@
 from typing import Any
 
 from dovetail.control.replan import Replan
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.plan.assume import assume
 from dovetail.plan.calibrate import load_weights
 from dovetail.plan.choose_plan import Planner, decision_of

@@ -4,8 +4,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.engine.engine import Stopwatch
-from dovetail.engine.snapshot import pack_snapshot, readable, unpack_snapshot
+from dovetail.engine.operator.engine import Stopwatch
+from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.plan.explain import explain
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import member_of

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from dovetail.engine.buffer.slices import SliceKey
 from dovetail.engine.deliver.route import EPOCH
-from dovetail.engine.shared import SharedEngine
+from dovetail.engine.operator.shared import SharedEngine
 
 _SECTION = "diverted"
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dovetail.engine.admit.door import Lateness
 from dovetail.engine.buffer.slices import Changes, SliceKey
-from dovetail.engine.engine import Engine, Rows, Stopwatch
+from dovetail.engine.operator.engine import Engine, Rows, Stopwatch
 from dovetail.errors import StateError
 from dovetail.model.query import JoinQuery
 from dovetail.model.tree import Tree

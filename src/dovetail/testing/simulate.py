@@ -20,8 +20,8 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.api import Query
-from dovetail.engine.admit.block import Block
-from dovetail.engine.engine import Stopwatch
+from dovetail.engine.block.block import Block
+from dovetail.engine.operator.engine import Stopwatch
 from dovetail.plan.physical import Plan
 from dovetail.runtime.local import Run
 

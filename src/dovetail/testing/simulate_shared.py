@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pyarrow as pa
 
 from dovetail.api.shared_query import SharedQuery
-from dovetail.engine.shared import SharedEngine, Worked
+from dovetail.engine.operator.shared import SharedEngine, Worked
 from dovetail.runtime.operators import Operators
 from dovetail.testing.simulate import Arrival, Released
 

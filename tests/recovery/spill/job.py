@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dovetail.engine.spill.files import FileStore
-from dovetail.engine.spill.spill import Spill
+from dovetail.engine.policies.spill.files import FileStore
+from dovetail.engine.policies.spill.spill import Spill
 from tests.recovery.spill.input import events, query
 
 

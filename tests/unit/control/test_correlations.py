@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dovetail.control.correlations import Correlations
-from dovetail.engine.shed.learned import Learned
+from dovetail.engine.policies.shed.learned import Learned
 from dovetail.model.shedding import Pick
 
 EDGES = np.arange(-10, 11) * 1_000_000

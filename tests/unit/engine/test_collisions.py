@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dovetail.engine import kernels
 from dovetail.engine.admit import derive
-from dovetail.engine.combine import kernels
 from dovetail.testing import assert_same_rows, oracle, play
 from tests.properties.queries import queries
 from tests.properties.scripts import scripts

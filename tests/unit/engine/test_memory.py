@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 
 MB = 1 << 20
 

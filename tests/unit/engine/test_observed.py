@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.model.statistics import Statistics
 from dovetail.runtime.adapting import WallStopwatch
 

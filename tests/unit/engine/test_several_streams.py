@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dovetail as dv
 from dovetail.engine.combine import candidates
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.testing import Push, Script, assert_same_rows, oracle, ordered
 from tests.properties.queries import queries
 from tests.properties.scripts import scripts

@@ -11,8 +11,8 @@ import pytest
 import dovetail as dv
 from dovetail.control.schedule import MOST_STAGES
 from dovetail.engine.combine.staged import StagedProbe, Suspended
-from dovetail.engine.engine import Engine
-from dovetail.engine.shared import MANY_ARRIVALS, SharedEngine, Worked
+from dovetail.engine.operator.engine import Engine
+from dovetail.engine.operator.shared import MANY_ARRIVALS, SharedEngine, Worked
 from dovetail.testing import assert_same_rows, ordered
 from dovetail.testing.simulate import Arrival
 from dovetail.testing.simulate_shared import simulate_shared

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.plan import kang
 from dovetail.plan.choose_invalidation import choose_lazy, piled_up

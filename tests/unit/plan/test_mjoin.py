@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.plan.assume import assume
 from dovetail.plan.choose_plan import choose_plan, decision_of
 from dovetail.plan.cost import Weights

@@ -8,7 +8,7 @@ import pytest
 
 import dovetail as dv
 from dovetail.control.replan import Replan
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.plan.choose_plan import Planner, choose_plan, decision_of
 from dovetail.plan.cost import Weights, cost

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.runtime.cpu_budget import CpuBudget
 from dovetail.testing import correlated_streams
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.engine.admit.fits import why_not
-from dovetail.engine.buffer.columns import values_of
-from dovetail.engine.combine.kernels import inspect_times
+from dovetail.engine.block.arrow_values import values_of
+from dovetail.engine.kernels import inspect_times
 from dovetail.errors import DataError, nearest
 from dovetail.model.stream import Stream
 

@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.engine.buffer.columns import bare_values, bits, layout, text_buffers, values_of
-from dovetail.engine.combine.compiled import compiled
-from dovetail.engine.combine.kernels import combine_codes, hash_bytes
+from dovetail.engine.block.arrow_values import bare_values, bits, layout, text_buffers, values_of
+from dovetail.engine.evaluate.compiled import compiled
+from dovetail.engine.kernels import combine_codes, hash_bytes
 from dovetail.model.expression import Column, Expression
 from dovetail.plan.physical import Attribute, Group, Key, Number, Option
 from dovetail.plan.plan_query import is_exact

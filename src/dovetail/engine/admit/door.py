@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.conform import Clock, conform, read_clock, times_us, without_null_times
 from dovetail.engine.admit.derive import both, derive
 from dovetail.engine.admit.diverted import Diverted
-from dovetail.engine.admit.watermarks import BEFORE_ALL
-from dovetail.engine.buffer.places import places_in_order
+from dovetail.engine.block.arrow_values import true_rows
+from dovetail.engine.block.block import Block
+from dovetail.engine.block.time_order import places_in_order
+from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.check import true_rows
 from dovetail.engine.evaluate import compile_expression
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.engine.admit.block import Block
 from dovetail.engine.admit.door import Door
-from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL, Watermarks
+from dovetail.engine.admit.watermarks import Watermarks
+from dovetail.engine.block.block import Block
+from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.pile import Pile
 from dovetail.model.order import Adaptive
 from dovetail.model.query import JoinQuery

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dovetail.engine.admit.watermarks import AFTER_ALL, NEVER
+from dovetail.engine.block.time_range import AFTER_ALL, NEVER
 from dovetail.model.stream import Stream
 
 Span = tuple[int, int]

@@ -12,12 +12,9 @@ Silence is measured in time passed between ticks (``Elapsed``), not in readings 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dovetail.engine.elapsed import Elapsed
+from dovetail.engine.block.elapsed import Elapsed
+from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.model.stream import Stream
-
-BEFORE_ALL = -(1 << 62)
-AFTER_ALL = 1 << 62
-NEVER = AFTER_ALL - 1  # a time that does not come, but before the end
 
 
 class Watermarks:

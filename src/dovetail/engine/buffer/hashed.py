@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.buffer.columns import moved
-from dovetail.engine.combine.kernels import cell_insert, hash_insert
+from dovetail.engine.kernels import cell_insert, hash_insert
 
 _SMALLEST = 10
 

@@ -13,35 +13,13 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-from dovetail.kernel import kernel
+from dovetail.engine.kernels.key_sketch import note_keys
 
 _BITS = 12
 _SIZE = 1 << _BITS
 _LEVELS = 3
 _FULL = 0.8  # above this share of used registers a level says little; the next one is asked
 _FEW = 200  # with fewer used registers than this, the level before would not be full
-
-
-@kernel("void(Array(int64, 1, 'C', readonly=True), int64, int64[:, ::1], int64)")
-def note_keys(codes, first, registers, least):  # type: ignore[no-untyped-def]  # typed by its signature
-    """Enter the keys of tuples first, first + 1, ... from level ``least`` on; later tuples overwrite earlier ones."""
-    levels, size = registers.shape
-    passed_over = np.uint64((1 << (4 * least)) - 1)
-    for at in range(len(codes)):
-        word = np.uint64(codes[at])
-        word = (word ^ (word >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
-        word = word ^ (word >> np.uint64(32))
-        rest = word >> np.uint64(48)
-        if rest & passed_over != 0:
-            continue
-        slot = np.int64(word & np.uint64(size - 1))
-        rest = rest >> np.uint64(4 * least)
-        level = least
-        registers[level, slot] = first + at
-        while level + 1 < levels and rest & np.uint64(15) == 0:
-            level += 1
-            registers[level, slot] = first + at
-            rest = rest >> np.uint64(4)
 
 
 class KeySketch:

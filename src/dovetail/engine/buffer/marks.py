@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.kernels import turn_notes
+from dovetail.engine.kernels import turn_notes
 
 Ids = npt.NDArray[np.int64]
 SliceKey = tuple[str, int]

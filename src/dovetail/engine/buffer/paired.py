@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.buffer.ranked import SortedIndex, Values, comparable
-from dovetail.engine.combine.kernels import merge_pairs
+from dovetail.engine.kernels import merge_pairs
 
 
 class PairIndex(SortedIndex):

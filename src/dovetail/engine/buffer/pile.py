@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.engine.buffer.places import places_in_order
+from dovetail.engine.block.time_order import places_in_order
 
 Times = npt.NDArray[np.int64]
 SliceKey = tuple[str, int]

@@ -15,7 +15,7 @@ Where probes look through parts of a window only, runs grow no larger than ``lar
 import numpy as np
 import numpy.typing as npt
 
-from dovetail.engine.combine.kernels import merge_runs
+from dovetail.engine.kernels import merge_runs
 
 Values = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 Runs = npt.NDArray[np.int64]

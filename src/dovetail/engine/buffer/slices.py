@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from dovetail.engine.admit.block import Block
+from dovetail.engine.block.block import Block
 from dovetail.engine.buffer.window import Window
 
 SliceKey = tuple[str, int]

@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.engine.admit.block import Block
-from dovetail.engine.buffer.columns import Column, FixedColumn, Numbers, column_for, layout, moved, resident_part
+from dovetail.engine.block.arrow_values import layout
+from dovetail.engine.block.block import Block
+from dovetail.engine.buffer.columns import Column, FixedColumn, Numbers, column_for, moved, resident_part
 from dovetail.engine.buffer.hashed import CellIndex, HashIndex
 from dovetail.engine.buffer.paired import PairIndex
 from dovetail.engine.buffer.ranked import SortedIndex
-from dovetail.engine.combine.kernels import bounds_of, first_at_least, running_largest
+from dovetail.engine.kernels import bounds_of, first_at_least, running_largest
 from dovetail.model import expression
 from dovetail.model.stream import Stream
 from dovetail.plan.physical import Attribute, Group, Key, Option, Pair, Ranking, Storage, Vector

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dovetail.engine.combine import kernels
+from dovetail.engine import kernels
 from dovetail.engine.combine.partial import Ids
 from dovetail.model.predicate import Band
 

@@ -19,10 +19,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from dovetail.engine import kernels
 from dovetail.engine.buffer.paired import PairIndex
 from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine import kernels
 from dovetail.engine.combine.bands import band_arguments, value_ranges
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.row_windows import RowWindowed

@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.engine.buffer.columns import bits
+from dovetail.engine.block.arrow_values import true_rows
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.compiled import compiled
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.similarity import is_similar
+from dovetail.engine.evaluate.compiled import compiled
 from dovetail.model.expression import Expression, columns_of, streams_of
 from dovetail.model.predicate import Band, Equality, Predicate, Similarity
 from dovetail.plan.physical import Attribute, Key, Number, Vector
@@ -81,12 +81,3 @@ def values(expression: Expression, windows: Windows, partial: Partial) -> pa.Arr
         for column in set(columns_of(expression))
     }
     return compiled(expression)(columns, len(partial))
-
-
-def true_rows(flags: pa.Array) -> Flags:
-    """A boolean Arrow array as NumPy, NULL counting as false."""
-    valid, data = flags.buffers()
-    true = bits(data, flags.offset, len(flags)) if len(flags) else np.empty(0, np.uint8)
-    if flags.null_count:
-        true = true & bits(valid, flags.offset, len(flags))
-    return true.view(np.bool_)

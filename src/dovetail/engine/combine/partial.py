@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.kernels import extend
+from dovetail.engine.kernels import extend
 
 Ids = npt.NDArray[np.int64]
 

@@ -15,10 +15,10 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from dovetail.engine.admit.watermarks import NEVER
+from dovetail.engine.block.time_range import NEVER
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.kernels import first_at_least, first_note_from, push_out
 from dovetail.engine.combine.partial import Ids, Partial
+from dovetail.engine.kernels import first_at_least, first_note_from, push_out
 from dovetail.model.window import RowWindow
 from dovetail.plan.physical import Group, Key
 

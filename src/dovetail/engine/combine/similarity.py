@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.kernels import first_at_least, pair_products
 from dovetail.engine.combine.partial import Ids, Partial
+from dovetail.engine.kernels import first_at_least, pair_products
 from dovetail.model.predicate import Similarity
 from dovetail.plan.physical import SimilarityAccess
 

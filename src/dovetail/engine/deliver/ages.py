@@ -14,7 +14,7 @@ import numpy as np
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.row_windows import RowCheck, RowWindowed
-from dovetail.engine.deliver.kernels import ranks_in_key
+from dovetail.engine.kernels.routing import ranks_in_key
 from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow
 

@@ -19,10 +19,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.engine.buffer.columns import values_of
-from dovetail.engine.combine.check import true_rows
+from dovetail.engine.block.arrow_values import true_rows, values_of
 from dovetail.engine.combine.partial import Ids
-from dovetail.engine.deliver.kernels import count_inside, list_inside
+from dovetail.engine.kernels.routing import count_inside, list_inside
 from dovetail.model.expression import Call, Expression, Literal
 
 Places = npt.NDArray[np.int32]

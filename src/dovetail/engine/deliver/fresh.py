@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from dovetail.engine.admit.watermarks import AFTER_ALL
-from dovetail.engine.buffer.places import places_between
-from dovetail.engine.combine.kernels import bounds_of
+from dovetail.engine.block.time_order import places_between
+from dovetail.engine.block.time_range import AFTER_ALL
 from dovetail.engine.combine.partial import Ids, Partial
+from dovetail.engine.kernels import bounds_of
 
 _MOST_PARTS = 64
 _FEW = 4096  # so many are put in order in no time

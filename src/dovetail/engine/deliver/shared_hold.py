@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from dovetail.engine.admit.watermarks import AFTER_ALL
+from dovetail.engine.block.time_range import AFTER_ALL
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.deliver.hold import Gather, Hold, result_times
 from dovetail.engine.deliver.route import Subscription

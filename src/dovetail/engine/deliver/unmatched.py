@@ -14,12 +14,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dovetail.engine.admit.watermarks import NEVER
+from dovetail.engine.block.time_range import NEVER
 from dovetail.engine.buffer.marks import Marks
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.kernels import first_at_least
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.row_windows import RowWindowed
+from dovetail.engine.kernels import first_at_least
 from dovetail.model.query import JoinQuery
 
 OPEN, MATCHED, GIVEN = 0, 1, 2

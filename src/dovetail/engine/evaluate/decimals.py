@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.engine.evaluate.remainders import find_remainders
+from dovetail.engine.kernels.remainders import find_remainders
 from dovetail.model.expression import Call
 
 _MOST_DIGITS = 76  # of Arrow's widest decimal

@@ -7,16 +7,12 @@ The order is fixed so that a value never depends on how rows are cut into batche
 A vector that is NULL or holds NULL, and vectors of unequal lengths, give NULL; so does the cosine of a zero vector.
 """
 
-from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from dovetail.kernel import kernel
-
-_VALUES, _PLACES = (f"Array({number}, 1, 'C', readonly=True)" for number in ("float64", "int64"))
-_SIGNATURE = f"void({_VALUES}, {_PLACES}, {_VALUES}, {_PLACES}, {_PLACES}, boolean[::1], float64[::1])"
+from dovetail.engine.kernels.products import divide_by_norms, sum_products
 
 
 class Vectors(NamedTuple):
@@ -67,32 +63,3 @@ def _extents(column: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, An
         return start, np.full(len(column), width, np.int64)
     offsets = column.offsets.to_numpy().astype(np.int64)
     return offsets[:-1], np.diff(offsets)
-
-
-@kernel(_SIGNATURE)
-def sum_products(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known: Any, result: Any) -> None:
-    """result[i] = the sum of products of vector i, added from the first element to the last."""
-    for i in range(len(known)):
-        total = 0.0
-        if known[i]:
-            for k in range(size[i]):
-                total += a[a_start[i] + k] * b[b_start[i] + k]
-        result[i] = total
-
-
-@kernel(_SIGNATURE)
-def divide_by_norms(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known: Any, result: Any) -> None:
-    """result[i] = the cosine of vector i; ``known[i]`` is cleared where a vector is zero."""
-    for i in range(len(known)):
-        product, a_square, b_square = 0.0, 0.0, 0.0
-        if known[i]:
-            for k in range(size[i]):
-                x, y = a[a_start[i] + k], b[b_start[i] + k]
-                product += x * y
-                a_square += x * x
-                b_square += y * y
-        norm = sqrt(a_square) * sqrt(b_square)
-        if norm == 0.0:
-            known[i] = False
-        else:
-            result[i] = product / norm

@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 
 BucketKey = tuple[str, str, int]
 _PER_BUCKET = 2  # engines of one bucket; each costs the memory of its windows

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
-from dovetail.engine.engine import Engine
+from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
+from dovetail.engine.operator.engine import Engine
 
 
 def heartbeat(engine: Engine, delay_us: int) -> Iterator[pa.RecordBatch]:

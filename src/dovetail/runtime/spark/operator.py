@@ -23,10 +23,10 @@ import pandas as pd
 import pyarrow as pa
 
 from dovetail.control.schedule import schedule_windows
-from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL
+from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.slices import Changes
-from dovetail.engine.engine import Engine
-from dovetail.engine.shared import SharedEngine
+from dovetail.engine.operator.engine import Engine
+from dovetail.engine.operator.shared import SharedEngine
 from dovetail.kernel import cpu_time
 from dovetail.model.order import Adaptive
 from dovetail.observe.statistics_report import statistics_report

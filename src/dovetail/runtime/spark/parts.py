@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.engine.sealed import seal_batch, unseal_batch
+from dovetail.engine.buffer.sealed import seal_batch, unseal_batch
 from dovetail.errors import StateError
 from dovetail.runtime.spark.blob import owned
 

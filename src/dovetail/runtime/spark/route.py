@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.derive import derive
-from dovetail.engine.combine.kernels import spread
+from dovetail.engine.kernels import spread
 from dovetail.plan.partition_grid import Axis, Grid, KeyAxis, RangeAxis, Reach, StreamAxis
 from dovetail.plan.physical import Key, Number
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.engine.admit.block import Block, interleave
+from dovetail.engine.block.block import Block, interleave
 
 TIMES = st.lists(st.integers(0, 20), min_size=1, max_size=15).map(sorted)
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.snapshot import pack_snapshot
+from dovetail.engine.operator.snapshot import pack_snapshot
 from dovetail.model.fingerprint import fingerprint
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})

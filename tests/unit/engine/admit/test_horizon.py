@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.plan.partition_grid import partition_grid
 from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.spark.arrivals import read_arrivals

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.engine.admit.watermarks import AFTER_ALL, BEFORE_ALL, Watermarks
-from dovetail.engine.engine import Engine
+from dovetail.engine.admit.watermarks import Watermarks
+from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
+from dovetail.engine.operator.engine import Engine
 from dovetail.testing import Advance, Event, Push, Tick
 from dovetail.testing.history import History
 

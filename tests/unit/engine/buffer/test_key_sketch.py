@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dovetail.engine.buffer.key_sketch import KeySketch, note_keys
+from dovetail.engine.buffer.key_sketch import KeySketch
+from dovetail.engine.kernels.key_sketch import note_keys
 
 
 @pytest.mark.parametrize("keys", [1, 2, 10, 300, 3_000, 10_000, 100_000, 1_000_000])

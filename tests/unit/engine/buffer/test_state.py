@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.engine.admit.block import Block
+from dovetail.engine.block.block import Block
 from dovetail.engine.buffer.marks import Marks
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.buffer.slices import SliceLog

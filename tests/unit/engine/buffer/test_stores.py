@@ -9,7 +9,7 @@ import pytest
 import dovetail as dv
 from dovetail.engine.buffer.hashed import HashIndex
 from dovetail.engine.buffer.ranked import SortedIndex
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "x": pa.float64(), "s": pa.string()})
 STORES = pytest.mark.parametrize("algorithm", ["hash", "scan", "sorted"])

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from dovetail.engine.buffer.columns import text_buffers
+from dovetail.engine import kernels
+from dovetail.engine.block.arrow_values import text_buffers
 from dovetail.engine.buffer.paired import PairIndex
 from dovetail.engine.buffer.ranked import SortedIndex
-from dovetail.engine.combine import kernels
 from dovetail.engine.combine.bands import band_arguments, value_ranges
 from dovetail.model.predicate import Band
 from dovetail.plan.choose_algorithm import cell_width

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail.engine.combine import kernels
+from dovetail.engine import kernels
 from dovetail.model.predicate import Band
 
 Pairs = list[tuple[int, int]]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.engine.buffer.places import places_between, places_in_order
+from dovetail.engine.block.time_order import places_between, places_in_order
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.deliver.fresh import Fresh
 

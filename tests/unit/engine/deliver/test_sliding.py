@@ -9,7 +9,7 @@ import pyarrow as pa
 
 import dovetail as dv
 from dovetail.engine.deliver.sliding.stage import Sliding
-from dovetail.engine.engine import Engine
+from dovetail.engine.operator.engine import Engine
 from dovetail.testing import Push, assert_same_rows, oracle
 
 SCHEMA = pa.schema(

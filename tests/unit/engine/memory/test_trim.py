@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.engine import Engine
-from dovetail.engine.memory.sample_older import sample_older
-from dovetail.engine.shed.weights import WHOLE
-from dovetail.engine.snapshot import pack_snapshot
+from dovetail.engine.operator.engine import Engine
+from dovetail.engine.operator.snapshot import pack_snapshot
+from dovetail.engine.policies.memory.sample_older import sample_older
+from dovetail.engine.policies.shed.weights import WHOLE
 from dovetail.model.fingerprint import fingerprint
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.spill import files
+from dovetail.engine.policies.spill import files
 from dovetail.testing import assert_same_rows
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})

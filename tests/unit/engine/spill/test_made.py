@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dovetail.engine.spill.made import all_made, owed, possible
-from dovetail.engine.spill.part import Part, Span, epochs_of, runs_of
+from dovetail.engine.policies.spill.made import all_made, owed, possible
+from dovetail.engine.policies.spill.part import Part, Span, epochs_of, runs_of
 
 
 def span(first: int, last: int, departed: int = 1 << 62, **more: object) -> Span:

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.spill.files import FileStore
+from dovetail.engine.policies.spill.files import FileStore
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
 MEMORY, ROWS, STEP = 1000, 10_000, 100

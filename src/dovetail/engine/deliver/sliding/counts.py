@@ -5,8 +5,8 @@ import pyarrow as pa
 
 from dovetail.engine.admit.derive import valid_rows
 from dovetail.engine.deliver.sliding.changes import Changes, Integers, grown
-from dovetail.engine.deliver.sliding.kernels import count_runs, distinct_weights
 from dovetail.engine.deliver.sliding.numbering import Numbering
+from dovetail.engine.kernels.sliding import count_runs, distinct_weights
 
 
 class Counting:

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.engine.buffer.columns import values_of
+from dovetail.engine.block.arrow_values import values_of
 from dovetail.engine.deliver.sliding.changes import Changes, Integers, grown
 from dovetail.engine.deliver.sliding.counts import Counting, present
-from dovetail.engine.deliver.sliding.sum_kernels import (
+from dovetail.engine.kernels.exact_sums import (
     DOUBLE_DIGITS,
     WHOLE_DIGITS,
     average_whole_runs,

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.engine.admit.derive import valid_rows
-from dovetail.engine.buffer.columns import layout, text_buffers, values_of
+from dovetail.engine.block.arrow_values import layout, text_buffers, values_of
 from dovetail.engine.deliver.sliding.changes import Changes, Integers, grown
-from dovetail.engine.deliver.sliding.heap_kernels import copy_bytes, top_runs
+from dovetail.engine.kernels.heaps import copy_bytes, top_runs
 from dovetail.plan.plan_query import is_exact
 
 _LAST = np.iinfo(np.int64).max

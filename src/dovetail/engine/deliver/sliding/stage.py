@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.engine.admit.watermarks import BEFORE_ALL
-from dovetail.engine.buffer.columns import values_of
+from dovetail.engine.block.arrow_values import values_of
+from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.buffer.slices import Section
 from dovetail.engine.deliver.hold import Gather, Hold, result_times

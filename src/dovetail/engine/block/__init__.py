@@ -1,0 +1,1 @@
+"""Blocks of tuples and the Arrow values in them."""

@@ -1,0 +1,76 @@
+"""64-bit codes of keys, and text gathered from anywhere."""
+
+import numpy as np
+
+from dovetail.engine.kernels.signature import I8, MIX, READ, READ_I4
+from dovetail.kernel import kernel
+
+
+@kernel(f"{I8}({READ}, {READ})")
+def combine_codes(codes, more):
+    """One code for two parts of a key."""
+    out = np.empty(len(codes), np.int64)
+    for at in range(len(codes)):
+        mixed = (np.uint64(codes[at]) ^ (np.uint64(codes[at]) >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed + np.uint64(more[at])) * MIX
+        out[at] = np.int64(mixed ^ (mixed >> np.uint64(32)))
+    return out
+
+
+@kernel(f"{I8}({READ}, int64)")
+def spread(codes, size):
+    """Each code as a number from 0 to size - 1, the same in every process (the finalizer of SplitMix64)."""
+    out = np.empty(len(codes), np.int64)
+    for at in range(len(codes)):
+        word = np.uint64(codes[at])
+        word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        out[at] = np.int64((word ^ (word >> np.uint64(31))) % np.uint64(size))
+    return out
+
+
+@kernel(
+    int32=f"{I8}({READ_I4}, Array(uint8, 1, 'C', readonly=True))",
+    int64=f"{I8}({READ}, Array(uint8, 1, 'C', readonly=True))",
+)
+def hash_bytes(offsets, data):
+    """A 64-bit code per string of an Arrow array."""
+    out = np.empty(len(offsets) - 1, np.int64)
+    for at in range(len(out)):
+        code = np.uint64(0xCBF29CE484222325)
+        for byte in data[offsets[at] : offsets[at + 1]]:
+            code = (code ^ np.uint64(byte)) * np.uint64(0x100000001B3)
+        code = (code ^ (code >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+        out[at] = np.int64(code ^ (code >> np.uint64(32)))
+    return out
+
+
+@kernel(int32=f"int64({READ_I4}, int64, {I8}, int64)", int64=f"int64({READ}, int64, {I8}, int64)")
+def append_offsets(offsets, first, out, at):
+    """Offsets of an Arrow array's strings once they lie from ``first`` on, behind ``out[at]``; the longest's size."""
+    longest, shift = np.int64(0), first - offsets[0]
+    for place in range(len(offsets) - 1):
+        out[at + 1 + place] = offsets[place + 1] + shift
+        longest = max(longest, np.int64(offsets[place + 1] - offsets[place]))
+    return longest
+
+
+@kernel(f"int64({I8}, {I8}, {I8})")
+def gather_offsets(offsets, slots, out):
+    """Offsets of the strings at ``slots`` once they lie side by side; returns their total size."""
+    total = np.int64(0)
+    out[0] = 0
+    for at in range(len(slots)):
+        total += offsets[slots[at] + 1] - offsets[slots[at]]
+        out[at + 1] = total
+    return total
+
+
+@kernel(f"void({I8}, uint8[::1], {I8}, int64, {I8}, uint8[::1])")
+def gather_bytes(offsets, data, slots, origin, out_offsets, out):
+    """Copy the strings at ``slots`` side by side."""
+    for at in range(len(slots)):
+        start = offsets[slots[at]] - origin
+        to = out_offsets[at]
+        for byte in range(out_offsets[at + 1] - to):
+            out[to + byte] = data[start + byte]

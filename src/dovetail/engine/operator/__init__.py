@@ -1,0 +1,1 @@
+"""The operators: one engine, several as a tree, a group of queries."""

@@ -1,0 +1,72 @@
+"""A snapshot: every slice and the header of an engine as bytes; nothing in it is ever executed.
+
+    DOVETAIL | version | digest of the rest | JSON: query fingerprint, header, slice keys | Arrow IPC, one after another
+
+The digest is checked before anything else is read.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+
+import pyarrow as pa
+
+from dovetail.engine.block.ipc import batch_from_bytes, batch_to_bytes
+from dovetail.engine.buffer.slices import SliceKey
+from dovetail.errors import DovetailError, StateError
+
+_MAGIC = b"DOVETAIL\x01"
+_DIGEST = 16
+
+
+def pack_snapshot(fingerprint: str, header: bytes, slices: Mapping[SliceKey, pa.RecordBatch]) -> bytes:
+    """Bytes that ``unpack_snapshot`` turns back, if the fingerprint is the same."""
+    blobs = [batch_to_bytes(batch) for batch in slices.values()]
+    keys = [[section, number, len(blob)] for (section, number), blob in zip(slices, blobs, strict=True)]
+    head = json.dumps({"query": fingerprint, "header": header.decode(), "slices": keys}).encode()
+    body = len(head).to_bytes(8, "little") + head + b"".join(blobs)
+    return _MAGIC + blake2b(body, digest_size=_DIGEST).digest() + body
+
+
+def unpack_snapshot(data: bytes, fingerprint: str) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
+    """Slices and header; StateError if the bytes are damaged or belong to another query."""
+    start = len(_MAGIC) + _DIGEST
+    if not isinstance(data, bytes) or not data.startswith(_MAGIC[:-1]):
+        raise StateError("this is not a Dovetail snapshot; give the bytes that run.snapshot() returned")
+    found = data[len(_MAGIC) - 1 : len(_MAGIC)]
+    if found and found[0] != _MAGIC[-1]:
+        raise StateError(f"this snapshot has format {found[0]}; this version of Dovetail reads format {_MAGIC[-1]}")
+    if blake2b(data[start:], digest_size=_DIGEST).digest() != data[len(_MAGIC) : start]:
+        raise StateError("this snapshot is damaged: its contents do not match their digest. Use an earlier one.")
+    with readable():
+        return _read(data, start, fingerprint)
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """StateError instead of whatever goes wrong inside with contents that no engine wrote."""
+    try:
+        yield
+    except (DovetailError, MemoryError):
+        raise
+    except Exception as error:
+        raise StateError(
+            f"this snapshot cannot be read, though it is whole ({type(error).__name__}: {error}). Use an earlier one."
+        ) from error
+
+
+def _read(data: bytes, start: int, fingerprint: str) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
+    size = int.from_bytes(data[start : start + 8], "little")
+    head = json.loads(data[start + 8 : start + 8 + size])
+    if head["query"] != fingerprint:
+        raise StateError(
+            "this snapshot belongs to another query: its streams, predicates, windows or select list differ. "
+            "Resume with the query that made it, or start without a snapshot."
+        )
+    slices, at = {}, start + 8 + size
+    for section, number, length in head["slices"]:
+        slices[section, number] = batch_from_bytes(data[at : at + length])
+        slices[section, number].validate(full=True)  # nothing is reached through offsets that point elsewhere
+        at += length
+    return slices, head["header"].encode()

@@ -1,0 +1,132 @@
+"""Who takes part in a running group, and from when on: what happens to it when its set of queries changes.
+
+A query that was there before, unchanged, goes on as if nothing had happened. A new one sees the results whose
+last-arriving member comes from now on, over what is stored. What was not stored is told by two kinds of note:
+
+    kept[stream]              every tuple from this time on is stored, as far as the conditions below the join let it in
+    columns[stream][column]   since which epoch, and after which time, tuples have the column
+
+    windows of 1 s until 12:00:00, then a query with 60 s joins: kept is 11:59:59, so it is complete from 12:00:59
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
+from dovetail.engine.deliver.route import Subscription, condition_text, member_columns
+from dovetail.model.window import RowWindow
+from dovetail.plan.share_queries import Member, SharedPlan, window_size
+
+Since = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a group has come when its queries change: the latest time, and per stream how far all others are."""
+
+    latest: int
+    others: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Subscriptions:
+    """The places of a group's queries, in the order of its members, and the notes on what is stored.
+
+    ``below``: the conditions that rows must satisfy to come in; ``certain``: those that every stored tuple satisfies.
+    """
+
+    places: tuple[Subscription, ...]
+    sizes: Mapping[str, int]
+    below: tuple[str, ...]
+    certain: tuple[str, ...]
+    columns: Mapping[str, Mapping[str, Since]]
+    kept: Mapping[str, int]
+    epoch: int = 0
+    following: int = field(default=0)
+
+    @classmethod
+    def of(cls, shared: SharedPlan) -> "Subscriptions":
+        """Of a group that starts."""
+        places = tuple(Subscription(each.name, at, each.fingerprint) for at, each in enumerate(shared.members))
+        stored = {name: dict.fromkeys(columns, (0, BEFORE_ALL)) for name, columns in shared.plan.columns.items()}
+        kept = dict.fromkeys(shared.plan.query.names, BEFORE_ALL)
+        below = _conditions(shared)
+        return cls(places, _sizes(shared), below, below, stored, kept, 0, len(places))
+
+    def fit(self, shared: SharedPlan) -> bool:
+        """Whether they are those of exactly these queries."""
+        return [(each.name, each.fingerprint) for each in self.places] == [
+            (member.name, member.fingerprint) for member in shared.members
+        ]
+
+    def changed(self, shared: SharedPlan, progress: Progress) -> "Subscriptions":
+        """The same group with other queries."""
+        known = {(each.name, each.fingerprint): each for each in self.places}
+        new = [member for member in shared.members if (member.name, member.fingerprint) not in known]
+        kept, epoch = self._kept(shared, progress), self.epoch + 1
+        columns = {
+            name: {column: self.columns[name].get(column, (epoch, progress.latest)) for column in needed}
+            for name, needed in shared.plan.columns.items()
+        }
+        below = _conditions(shared)
+        certain = tuple(condition for condition in self.certain if condition in below)
+        after = replace(
+            self, sizes=_sizes(shared), below=below, certain=certain, columns=columns, kept=kept, epoch=epoch
+        )
+        for number, member in enumerate(new, self.following):
+            known[member.name, member.fingerprint] = after._joining(member, number, progress.latest)
+        places = tuple(known[member.name, member.fingerprint] for member in shared.members)
+        return replace(after, places=places, following=self.following + len(new))
+
+    def _kept(self, shared: SharedPlan, progress: Progress) -> dict[str, int]:
+        relaxed = set(self.below) - set(_conditions(shared))
+        kept = {}
+        for stream in shared.plan.query.streams:
+            name, size = stream.name, window_size(stream.window)
+            if isinstance(stream.window, RowWindow):
+                kept[name] = AFTER_ALL if size > self.sizes[name] else self.kept[name]
+            elif any(condition.startswith(f"{name}: ") for condition in relaxed):
+                kept[name] = progress.latest + 1
+            else:
+                kept[name] = max(self.kept[name], progress.others[name] - self.sizes[name])
+        return kept
+
+    def _joining(self, member: Member, number: int, latest: int) -> Subscription:
+        place = Subscription(member.name, number, member.fingerprint, since=self.epoch)
+        if latest == BEFORE_ALL:
+            return place
+        whole: dict[str, int] = {}
+        complete = latest + 1
+        for stream in member.query.streams:
+            size = 0 if isinstance(stream.window, RowWindow) else window_size(stream.window)
+            complete = max(complete, min(self.kept[stream.name] + size, AFTER_ALL))
+            for column in member_columns(member, stream.name):
+                epoch, time = self.columns[stream.name][column]
+                if epoch:
+                    whole[stream.name] = max(whole.get(stream.name, 0), epoch)
+                    complete = AFTER_ALL if isinstance(stream.window, RowWindow) else max(complete, time + 1 + size)
+        return replace(place, whole=whole, complete_from=complete)
+
+    def state(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "Subscriptions":
+        """The inverse of ``state``."""
+        columns = {
+            name: {column: (int(epoch), int(time)) for column, (epoch, time) in since.items()}
+            for name, since in state["columns"].items()
+        }
+        places = tuple(Subscription(**place) for place in state["places"])
+        conditions = {name: tuple(state[name]) for name in ("below", "certain")}
+        return cls(**{**state, **conditions, "places": places, "columns": columns})
+
+
+def _sizes(shared: SharedPlan) -> dict[str, int]:
+    return {stream.name: window_size(stream.window) for stream in shared.plan.query.streams}
+
+
+def _conditions(shared: SharedPlan) -> tuple[str, ...]:
+    return tuple(condition_text(*condition) for condition in shared.plan.query.filters)

@@ -1,0 +1,1 @@
+"""What an engine does when memory or CPU time is short."""

@@ -1,0 +1,87 @@
+"""How much memory an engine holds: windows with their indexes, input that waits, output that is held.
+
+    stored tuples     columns, derived numbers, clocks, notes, hash chains, sorted runs
+    waiting, held     rows of the gate and of the hold, results that sliding aggregates count
+    diverted          late rows that nobody has taken yet
+
+Bytes are about those that the process uses (``Window.resident``). A budget in tuples counts stored tuples and nothing
+else.
+"""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from dovetail.engine.admit.diverted import Diverted
+from dovetail.engine.admit.gate import Gate
+from dovetail.engine.buffer.pile import Pile
+from dovetail.engine.deliver.hold import Hold
+from dovetail.engine.policies.memory.insides import Insides
+from dovetail.model.budget import Tuples
+
+_INDEX_BYTES = 24  # per tuple of a window that is still empty: chains, clock, derived numbers
+_LATE_BYTES = 9  # per diverted row beside its columns: how late it was, whether that is known
+
+
+class Account:
+    """What is held, in bytes or in tuples, beside the limit."""
+
+    def __init__(self, inside: Insides, memory: int | Tuples) -> None:
+        self._inside = inside
+        self._tuples = isinstance(memory, Tuples)
+        self.limit = memory.count if isinstance(memory, Tuples) else memory
+
+    def held(self) -> int:
+        """Everything."""
+        return sum(map(self.stored, self._inside.windows)) + self.given_later()
+
+    def stored(self, name: str) -> int:
+        """One stream's window."""
+        window = self._inside.windows[name]
+        return len(window) if self._tuples else window.resident
+
+    def per_tuple(self, name: str) -> float:
+        """Of one stream's window, for each tuple."""
+        return max(1.0, self.stored(name) / max(1, len(self._inside.windows[name])))
+
+    def given_later(self) -> int:
+        """Input that waits, output that is held, rows that were diverted; of a budget in tuples no part."""
+        inside = self._inside
+        return 0 if self._tuples else held_bytes(inside.gate, inside.hold, inside.diverted)
+
+    def diverted(self) -> int:
+        """Late rows that nobody has taken; of a budget in tuples no part."""
+        return 0 if self._tuples else self._inside.diverted.nbytes
+
+    def held_output(self) -> int:
+        """Output that waits for its order; of a budget in tuples no part."""
+        return 0 if self._tuples else self._inside.hold.nbytes
+
+    def after(self, incoming: Mapping[str, pa.Table | pa.RecordBatch]) -> int:
+        """What would be held if these rows were stored and none expired."""
+        return self.given_later() + sum(
+            self._grown(name, incoming[name]) if name in incoming else self.stored(name)
+            for name in self._inside.windows
+        )
+
+    def _grown(self, name: str, rows: pa.Table | pa.RecordBatch) -> int:
+        window, more = self._inside.windows[name], rows.num_rows
+        if self._tuples:
+            return int(len(window) + more)
+        stored = window.resident_with(more, rows.nbytes + _INDEX_BYTES * more)
+        diverted = rows.nbytes + _LATE_BYTES * more if self._inside.diverted.wanted else 0
+        return max(stored, window.resident + diverted)  # all of them may be late
+
+
+def held_bytes(gate: Gate, hold: Hold, diverted: Diverted) -> int:
+    """Bytes of rows on their way in and out, and of those that stayed outside."""
+    waiting = sum(pile.nbytes for pile in gate.piles.values())
+    counted = [each for each in hold.sections() if isinstance(each, Pile) and each is not hold.pile]
+    return waiting + hold.nbytes + diverted.nbytes + sum(pile.nbytes for pile in counted)
+
+
+def take_them(diverted: int) -> str:
+    """What a message about too little memory says of diverted rows, if there are any."""
+    return (
+        f" {diverted:,} of it are diverted rows: run.take_late() gives them to you and frees them." if diverted else ""
+    )

@@ -1,0 +1,51 @@
+"""The policy "fail": stop with BudgetError rather than use more memory than allowed.
+
+A batch that would not fit is refused before anything has changed: the run goes on as if it had not been pushed, and a
+smaller one, or one pushed after the windows have moved on, may fit. Output that is held is known only once it is made;
+if that grows too large, the run stops in the middle of the batch.
+
+    limit 100 MB, held 90 MB      push of 5 MB: taken      push of 20 MB: BudgetError, and 90 MB are still held
+"""
+
+from typing import Any
+
+from dovetail.engine.policies.memory.account import Account, take_them
+from dovetail.engine.policies.memory.insides import Insides, Rows
+from dovetail.engine.policies.memory.keeper import Carefree, Incoming, Reach
+from dovetail.errors import BudgetError
+from dovetail.model.budget import Budget
+
+
+class Fail(Carefree):
+    """Refuses what does not fit."""
+
+    def __init__(self, inside: Insides, budget: Budget) -> None:
+        assert budget.memory is not None
+        self._budget = budget
+        self._account = Account(inside, budget.memory)
+
+    def admit(self, incoming: Incoming) -> None:
+        """Refuse a batch that would pass the limit."""
+        after = self._account.after(incoming)
+        if after > self._account.limit:
+            rows = ", ".join(f"{table.num_rows} rows of {name!r}" for name, table in incoming.items())
+            raise BudgetError(
+                f"a batch of {rows} would bring what is held from {self._account.held():,} to about {after:,}, and the "
+                f"budget is {self._budget}. Nothing has changed: push less at a time, give it more memory or smaller "
+                f"windows, or take policy='spill'.{take_them(self._account.diverted())}"
+            )
+
+    def work(self, reach: Reach) -> Rows:
+        """Stop if held output has passed the limit."""
+        held = self._account.held()
+        if held > self._account.limit:
+            raise BudgetError(
+                f"{held:,} are held ({self._account.held_output():,} of it output that waits for its order), and the "
+                f"budget is {self._budget}. Go on from a snapshot with more memory, or without an order."
+                f"{take_them(self._account.diverted())}"
+            )
+        yield from ()
+
+    def metrics(self) -> dict[str, Any]:
+        """How much is held, of how much."""
+        return {"policy": "fail", "limit": self._account.limit, "held": self._account.held()}

@@ -1,0 +1,98 @@
+"""A part back in memory for as long as it is joined: a window of its own, with its notes.
+
+Notes say what became of a tuple (unmatched so far, given out, best result time). They are columns of the part, written
+again if joining changed them.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.deliver.unmatched import Semi, Unmatched
+from dovetail.engine.policies.memory.insides import Insides
+from dovetail.engine.policies.spill.part import EPOCH, Epochs, Part, Span, epochs_of, span_in_memory
+from dovetail.engine.policies.spill.store import PartStore
+
+Notes = Mapping[str, npt.NDArray[np.int64]]
+_NOTE = "note:"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Tuples of one stream that can be joined: those in memory, or those of a part."""
+
+    window: Window
+    span: Span
+    departures: Epochs | None = None  # by slot; None: all at the span's
+    unmatched: Mapping[str, Unmatched] = field(default_factory=dict)
+    semi: Semi | None = None
+
+    def arrived(self, ids: Epochs) -> Epochs:
+        """The epochs in which these tuples arrived."""
+        epochs: Epochs = self.window.note(EPOCH)[ids - self.window.base]
+        return epochs
+
+    def departed(self, ids: Epochs) -> Epochs:
+        """The epochs from which on they were no longer in memory."""
+        if self.departures is None:
+            return np.full(len(ids), self.span.departed)
+        return self.departures[ids - self.window.base]
+
+
+def in_memory(inside: Insides, name: str) -> Loaded:
+    """The stream's window as it is."""
+    unmatched = {name: inside.unmatched[name]} if name in inside.unmatched else {}
+    window = inside.windows[name]
+    return Loaded(window, span_in_memory(window), None, unmatched, inside.semi if _is_semi(inside, name) else None)
+
+
+@contextmanager
+def loaded(inside: Insides, store: PartStore, part: Part) -> Iterator[Loaded]:
+    """The part in memory; what joining it changed about its tuples is kept."""
+    rows, notes = without_notes(store.read(part.number))
+    found = _window(inside, part, rows)
+    for name, values in notes.items():
+        found.window.note(name)[: part.rows] = values
+    yield found
+    now = {name: found.window.note(name)[: part.rows] for name in notes}
+    if any((now[name] != values).any() for name, values in notes.items()):
+        store.write(part.number, with_notes(rows, now))
+
+
+def _window(inside: Insides, part: Part, rows: pa.RecordBatch) -> Loaded:
+    plan, name = inside.plan(), part.stream
+    window = Window(plan.query.stream(name), plan.storage[name])
+    window.keep_note(EPOCH, 0)
+    unmatched = {name: Unmatched(name, window, inside.widths[name], None)} if name in inside.unmatched else {}
+    semi = Semi(name, window) if _is_semi(inside, name) else None
+    window.append(inside.doors[name].stored(rows))
+    window.note(EPOCH)[: part.rows] = epochs_of(part.runs)
+    departures = epochs_of(part.departures) if part.departures else None
+    return Loaded(window, part.span, departures, unmatched, semi)
+
+
+def _is_semi(inside: Insides, name: str) -> bool:
+    return inside.semi is not None and name == inside.plan().query.names[0]
+
+
+def note_names(inside: Insides, name: str) -> list[str]:
+    """The notes that tuples of a stream carry."""
+    return ["given", "best"] if _is_semi(inside, name) else ["given"] if name in inside.unmatched else []
+
+
+def with_notes(rows: pa.RecordBatch, notes: Notes) -> pa.RecordBatch:
+    """Rows with their notes as columns behind the others."""
+    arrays = [*rows.columns, *(pa.array(values) for values in notes.values())]
+    return pa.RecordBatch.from_arrays(arrays, names=[*rows.schema.names, *(_NOTE + name for name in notes)])
+
+
+def without_notes(rows: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, npt.NDArray[np.int64]]]:
+    """The inverse."""
+    names = rows.schema.names
+    notes = {name[len(_NOTE) :]: rows.column(at).to_numpy() for at, name in enumerate(names) if name.startswith(_NOTE)}
+    return rows.select(names[: len(names) - len(notes)]), notes

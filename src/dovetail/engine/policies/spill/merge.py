@@ -1,0 +1,83 @@
+"""Small parts become larger ones: a pass reads every part of one stream for every part of another.
+
+    16 partitions, 30 flushes      480 parts of 200 tuples, each read 30 times; as 96 parts of 1,000, each read 6 times
+
+Parts of a stream that share a partition and a log of probes may stand in one file, in which every tuple keeps its own
+arrival and departure. After a flush they are merged once half of a full part has come together, so that no tuple is
+written more than twice; after a pass, when nothing is owed among them, all that fit together.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import count
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail.engine.policies.spill.flush import Flush
+from dovetail.engine.policies.spill.part import Part, Runs, Span, epochs_of, runs_of
+from dovetail.engine.policies.spill.store import PartStore
+from dovetail.errors import BudgetError
+
+
+def merge_parts(store: PartStore, flush: Flush, parts: Iterable[Part], number: int, least: float = 0.0) -> list[Part]:
+    """The same tuples in fewer parts, new ones numbered from ``number`` on; none smaller than this share of a full one.
+
+    Parts that are that large already stay as they are.
+    """
+    alike: defaultdict[object, list[Part]] = defaultdict(list)
+    for part in sorted(parts, key=lambda part: (part.span.earliest, part.number)):
+        alike[part.stream, part.span.partition, part.span.probes].append(part)
+    numbers, merged = count(number), list[Part]()
+    for some in alike.values():
+        most = flush.most_rows(some[0].stream)
+        enough = least * most
+        small = [part for part in some if not least or part.rows < enough]
+        merged += [part for part in some if least and part.rows >= enough]
+        for group in _fitting(small, most):
+            merged += _tried(store, group, numbers) if sum(part.rows for part in group) >= enough else group
+    return merged
+
+
+def _tried(store: PartStore, parts: list[Part], numbers: Iterator[int]) -> list[Part]:
+    """One part, or all as they are if there is no room to write it."""
+    try:
+        return parts if len(parts) == 1 else [_merged(store, parts, next(numbers))]
+    except BudgetError:
+        return parts
+
+
+def _fitting(parts: list[Part], most: int) -> Iterator[list[Part]]:
+    group: list[Part] = []
+    held = 0
+    for part in parts:
+        if group and held + part.rows > most:
+            yield group
+            group, held = [], 0
+        group.append(part)
+        held += part.rows
+    if group:
+        yield group
+
+
+def _merged(store: PartStore, parts: list[Part], number: int) -> Part:
+    rows = pa.concat_batches([store.read(part.number) for part in parts])
+    store.write(number, rows)
+    for part in parts:
+        store.delete(part.number)
+    spans = [part.span for part in parts]
+    span = Span(
+        min(span.earliest for span in spans), max(span.latest for span in spans),
+        min(span.first for span in spans), max(span.last for span in spans), min(span.departed for span in spans),
+        spans[0].partition, spans[0].probes,
+    )  # fmt: skip
+    arrivals, departures = _joined(part.runs for part in parts), _joined(_departures(part) for part in parts)
+    return Part(number, parts[0].stream, rows.num_rows, rows.nbytes, arrivals, span, departures)
+
+
+def _departures(part: Part) -> Runs:
+    return part.departures or ((part.rows, part.span.departed),)
+
+
+def _joined(runs: Iterable[Runs]) -> Runs:
+    return runs_of(np.concatenate([epochs_of(each) for each in runs]))

@@ -1,0 +1,100 @@
+"""The combinations that memory missed: parts on disk with each other and with what is in memory.
+
+    A: memory, part 1        start at part 1, then B's memory and B's part 2
+    B: memory, part 2        start at part 2, then A's memory          (A's part 1 with part 2 came above)
+
+Every owed combination has a member on disk; it is found from the first stream, in order of the query, whose member is.
+One part per stream is in memory at a time. Parts that cannot meet, by time or by key, or owe nothing, are not read.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial as bound
+
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.candidates import bind
+from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.probe import alone, lengthened
+from dovetail.engine.policies.memory.insides import Insides
+from dovetail.engine.policies.spill.loaded import Loaded, in_memory, loaded
+from dovetail.engine.policies.spill.made import all_made, owed, possible
+from dovetail.engine.policies.spill.part import Part
+from dovetail.engine.policies.spill.store import PartStore
+from dovetail.plan.physical import Level
+
+Members = Mapping[str, Loaded]
+Found = tuple[Members, Partial]
+Source = Part | None  # a part, or what is in memory
+Sources = Callable[[str], Sequence[Source]]
+
+
+@dataclass(frozen=True)
+class Owed:
+    """Finds them; ``passed`` is the epoch after which everything was last joined with everything."""
+
+    inside: Insides
+    store: PartStore
+    parts: Sequence[Part]
+    passed: int
+
+    def everything(self) -> Iterator[Found]:
+        """All that is owed."""
+        names = self.inside.plan().query.names
+        for part in self.parts:
+            yield from self._from(part, bound(self._sources, names[: names.index(part.stream)]))
+
+    def with_memory(self, part: Part) -> Iterator[Found]:
+        """What is owed of one part with what is in memory of all other streams."""
+        return self._from(part, lambda name: (None,))
+
+    def _sources(self, only_memory: Sequence[str], name: str) -> Sequence[Source]:
+        return [None, *(part for part in self.parts if part.stream == name and name not in only_memory)]
+
+    def _from(self, part: Part, sources: Sources) -> Iterator[Found]:
+        name = part.stream
+        with self._open(name, part) as start:
+            first = alone(name, start.window, start.window.tail, start.window.end, self.inside.widths[name])
+            if len(first):
+                yield from self._extend(self.inside.plan().probes[name], {name: start}, first, sources)
+
+    def _open(self, name: str, source: Source) -> AbstractContextManager[Loaded]:
+        if source is None:
+            return nullcontext(in_memory(self.inside, name))
+        return loaded(self.inside, self.store, source)
+
+    def _extend(self, levels: Sequence[Level], members: Members, partial: Partial, sources: Sources) -> Iterator[Found]:
+        if not levels:
+            yield from self._not_made(members, partial)
+            return
+        level, rest = levels[0], levels[1:]
+        for source in sources(level.stream):
+            if self._owes(members, level.stream, source, complete=not rest):
+                with self._open(level.stream, source) as more:
+                    longer = {**members, level.stream: more}
+                    for found in extended(level, _windows(longer), partial, self.inside.widths[level.stream]):
+                        yield from self._extend(rest, longer, found, sources)
+
+    def _owes(self, members: Members, name: str, source: Source, complete: bool) -> bool:
+        span = in_memory(self.inside, name).span if source is None else source.span
+        spans = {**{each: member.span for each, member in members.items()}, name: span}
+        return possible(spans, self.inside.widths) and not (complete and all_made(spans, self.passed))
+
+    def _not_made(self, members: Members, partial: Partial) -> Iterator[Found]:
+        arrived = {name: member.arrived(partial.ids[name]) for name, member in members.items()}
+        departed = {name: member.departed(partial.ids[name]) for name, member in members.items()}
+        keep = owed(arrived, departed, {name: member.span for name, member in members.items()}, self.passed)
+        if keep.any():
+            yield members, partial.where(keep)
+
+
+def extended(level: Level, windows: Mapping[str, Window], partial: Partial, width: int) -> Iterator[Partial]:
+    """Partial results with one tuple more, in pieces."""
+    window = windows[level.stream]
+    if not len(window):
+        return iter(())
+    return lengthened(level, windows, partial, bind(level.access, windows, window, width).pieces(partial), width)
+
+
+def _windows(members: Members) -> dict[str, Window]:
+    return {name: member.window for name, member in members.items()}

@@ -1,0 +1,80 @@
+"""Spilled parts in the state: their rows as slices, what is known of them in the header."""
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from dovetail.engine.buffer.slices import SliceKey
+from dovetail.engine.policies.spill.part import EPOCH, Part, checked_runs, epochs_of, runs_of
+from dovetail.errors import StateError
+
+if TYPE_CHECKING:
+    from dovetail.engine.policies.spill.spill import Spill
+
+SPILLED = "spilled"
+
+
+class Spilled:
+    """One section for all streams; parts are numbered through."""
+
+    section = SPILLED
+
+    def __init__(self, spill: "Spill") -> None:
+        self._spill = spill
+        self._written: set[int] = set()
+
+    def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
+        """Parts written and deleted since the last call, unless they are kept in the state anyway."""
+        if self._spill.store.is_state:
+            return {}, []
+        now = set(self._spill.parts)
+        new, gone = now - self._written, self._written - now
+        self._written = now
+        return self._read(new), [(self.section, number) for number in sorted(gone)]
+
+    def state(self) -> dict[SliceKey, pa.RecordBatch]:
+        """All parts."""
+        return {} if self._spill.store.is_state else self._read(set(self._spill.parts))
+
+    def _read(self, numbers: set[int]) -> dict[SliceKey, pa.RecordBatch]:
+        return {(self.section, number): self._spill.store.read(number) for number in sorted(numbers)}
+
+    def load(self, number: int, rows: pa.RecordBatch) -> None:
+        """A part read back goes to disk again."""
+        self._spill.store.write(number, rows)
+        self._written.add(number)
+
+    def drop(self, numbers: set[int]) -> None:
+        for number in numbers & self._written:
+            self._spill.store.delete(number)
+        self._written -= numbers
+
+    def header(self) -> dict[str, Any]:
+        spill = self._spill
+        windows = spill.inside.windows.items()
+        return {
+            "epoch": spill.epoch,
+            "passed": spill.passed,
+            "next": spill.next_part,
+            "floor": spill.floor,
+            "order": spill.choice.order,
+            "counts": spill.counts,
+            "parts": [part.to_json() for part in spill.parts.values()],
+            "arrived": {name: runs_of(w.note(EPOCH)[w.tail - w.base : w.end - w.base]) for name, w in windows},
+        }
+
+    def settle(self, header: dict[str, Any]) -> None:
+        spill = self._spill
+        spill.passed, spill.next_part = header["passed"], header["next"]
+        spill.floor = {name: header["floor"][name] for name in spill.floor}
+        spill.counts = {name: header["counts"][name] for name in spill.counts}
+        spill.choice.order = list(header["order"])
+        spill.parts = {part.number: part for part in map(Part.from_json, header["parts"])}
+        strange = next((part for part in spill.parts.values() if part.stream not in spill.inside.windows), None)
+        if strange is not None:
+            raise StateError(f"the state has spilled rows of a stream {strange.stream!r}, which the query has not")
+        spill.begin_epoch(header["epoch"])
+        for name, runs in header["arrived"].items():
+            window = spill.inside.windows[name]
+            kept = epochs_of(checked_runs(runs, len(window)))
+            window.note(EPOCH)[window.tail - window.base : window.end - window.base] = kept

@@ -1,0 +1,229 @@
+"""The policy "spill": what does not fit into memory is joined later from disk, and no result is lost or made twice.
+
+    memory with memory     a block arrives and meets what is in memory; too much of it is flushed, as parts
+    disk with memory       inputs pause (tick): each part meets what is in memory; the epoch is logged for it
+    everything             before anything is forgotten for good, and at the end: all that is owed is made
+
+As long as joins are owed, the streams count as having come only as far as all of them had when nothing was owed: so no
+tuple expires, no unmatched row leaves and no ordered result is released before the joins it depends on have been made.
+A pass over everything is made when half of what is stored could expire after it, when held output takes a quarter of
+the budget, when inputs pause and output depends on it, and at the end of all input.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
+from dovetail.engine.buffer.slices import Section
+from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.row_windows import RowCheck
+from dovetail.engine.deliver.project import Projection
+from dovetail.engine.deliver.way_out import WayOut
+from dovetail.engine.policies.memory.account import Account, take_them
+from dovetail.engine.policies.memory.insides import Insides, Rows
+from dovetail.engine.policies.memory.keeper import Carefree, Incoming, Reach, others
+from dovetail.engine.policies.spill.choose import Choice, choice_of
+from dovetail.engine.policies.spill.flush import Flush
+from dovetail.engine.policies.spill.leave import leave
+from dovetail.engine.policies.spill.leaving import Leaving
+from dovetail.engine.policies.spill.merge import merge_parts
+from dovetail.engine.policies.spill.owed import Members, Owed
+from dovetail.engine.policies.spill.part import EPOCH, Part
+from dovetail.engine.policies.spill.pauses import Pauses
+from dovetail.engine.policies.spill.section import Spilled
+from dovetail.engine.policies.spill.store import PartStore
+from dovetail.errors import BudgetError
+from dovetail.model.budget import Budget
+
+_HELD_SHARE = 0.25
+_WORTH_MERGING = 0.5  # of a full part: then it is never merged again before the next pass
+
+
+class Spill(Carefree):
+    """Keeps an engine inside its memory by flushing parts, and joins them later."""
+
+    def __init__(self, inside: Insides, budget: Budget, store: PartStore) -> None:
+        assert budget.memory is not None
+        self.inside, self.store = inside, store
+        self._budget = budget
+        self._account = Account(inside, budget.memory)
+        self.choice = choice_of(inside.plan().query)
+        self._flush = Flush(inside, self._account, self.choice, store)
+        self._later = inside.plan().query.order != "none" or inside.plan().query.how != "inner"
+        self._pauses = Pauses()
+        self._paused = False
+        self.parts = {}
+        self.epoch, self.passed, self.next_part = 0, -1, 0
+        self.floor = dict.fromkeys(inside.windows, BEFORE_ALL)
+        self.counts = {"flushes": 0, "flushed_tuples": 0, "passes": 0, "probes": 0, "disk_results": 0}
+        for window in inside.windows.values():
+            window.keep_note(EPOCH, 0)
+
+    @property
+    def parts(self) -> dict[int, Part]:
+        """What is on disk, by number."""
+        return self._parts
+
+    @parts.setter
+    def parts(self, parts: dict[int, Part]) -> None:
+        self._parts, self._leaving = parts, Leaving(parts.values())
+
+    def flush_by(self, choice: Choice) -> None:
+        """Choose otherwise what leaves memory."""
+        self.choice = choice
+        self._flush = Flush(self.inside, self._account, choice, self.store)
+
+    def admit(self, incoming: Incoming) -> None:
+        """What could not be flushed before must be now."""
+        self._make_room()
+        if self._is_over():
+            raise BudgetError(
+                f"{self._account.held():,} are held and cannot be flushed, and the budget is {self._budget}. Row "
+                "windows, waiting input and held output stay in memory: give it more, or smaller windows."
+                f"{take_them(self._account.diverted())}"
+            )
+
+    def shown(self, name: str, first: int) -> None:
+        """Tuples stored ahead arrive now; those behind them later, but not earlier."""
+        window = self.inside.windows[name]
+        window.note(EPOCH)[first - window.base : window.end - window.base] = self.epoch
+
+    def work(self, reach: Reach) -> Rows:
+        """Flush if there is too much; make what is owed if it is due."""
+        with suppress(BudgetError):  # the batch is finished first, or its results were lost; then ``admit`` says so
+            self._make_room()
+        if not self.parts:
+            return
+        if self._due(reach):
+            yield from self._pass(reach)
+        elif self._paused:
+            yield from self._probe_memory()
+        self._paused = False
+
+    def _make_room(self) -> None:
+        if not self._is_over():
+            return
+        parts = self._flush.make_room(self.epoch, self.next_part)
+        if parts:
+            self.parts |= {part.number: part for part in parts}
+            self.next_part += len(parts)
+            self.counts["flushes"] += 1
+            self.counts["flushed_tuples"] += sum(part.rows for part in parts)
+            self.begin_epoch(self.epoch + 1)
+            self._merge(least=_WORTH_MERGING)
+
+    def _merge(self, least: float) -> None:
+        merged = merge_parts(self.store, self._flush, self.parts.values(), self.next_part, least)
+        self.parts = {part.number: part for part in merged}
+        self.next_part = max(self.next_part, *(number + 1 for number in self.parts))
+
+    def begin_epoch(self, epoch: int) -> None:
+        """From now on tuples arrive in this epoch."""
+        self.epoch = epoch
+        for window in self.inside.windows.values():
+            window.fill_note(EPOCH, epoch)
+
+    def _due(self, reach: Reach) -> bool:
+        if min(reach.values()) >= AFTER_ALL or (self._paused and self._later):
+            return True
+        output, limit = self._account.held_output(), self._account.limit
+        if min(reach.values()) > min(self.floor.values()) and (output > _HELD_SHARE * limit or self._is_over()):
+            return True
+        return self._mostly_expired(reach)
+
+    def _is_over(self) -> bool:
+        return self._account.held() > self._account.limit
+
+    def _mostly_expired(self, reach: Reach) -> bool:
+        """Whether half of the tuples could be forgotten after a pass."""
+        gone = stored = 0
+        for name, window in self.inside.windows.items():
+            gone += self._leaving.before(name, others(reach, name) - self.inside.widths[name])
+            stored += self._leaving.rows(name)
+            if name not in self.inside.rows:
+                gone += window.id_from(min(reach.values()) - self.inside.widths[name]) - window.tail
+                stored += len(window)
+        return 2 * gone > stored
+
+    def _is_gone(self, part: Part, reach: Reach) -> bool:
+        return part.span.latest + self.inside.widths[part.stream] < others(reach, part.stream)
+
+    def _probe_memory(self) -> Rows:
+        """Join each part with what is in memory; what arrives later is not covered by that."""
+        owed = Owed(self.inside, self.store, tuple(self.parts.values()), self.passed)
+        for part in owed.parts:
+            if part.span.probes[-1:] < (self.epoch,):
+                for found in owed.with_memory(part):
+                    yield from self._deliver(*found)
+                self.parts[part.number] = part.probed(self.epoch)
+        self.counts["probes"] += 1
+        self.begin_epoch(self.epoch + 1)
+
+    def _pass(self, reach: Reach) -> Rows:
+        """Make all that is owed; then what no tuple to come can reach leaves, and is forgotten."""
+        for found in Owed(self.inside, self.store, tuple(self.parts.values()), self.passed).everything():
+            yield from self._deliver(*found)
+        self.counts["passes"] += 1
+        self.passed = self.epoch
+        self.begin_epoch(self.epoch + 1)
+        self.floor = dict(reach)
+        self.parts = {number: part.settled() for number, part in self.parts.items()}
+        for part in list(self.parts.values()):
+            yield from leave(self.inside, self.store, part, others(reach, part.stream), min(reach.values()))
+            if self._is_gone(part, reach):
+                del self.parts[part.number]
+                self.store.delete(part.number)
+        if self.parts:
+            self._merge(least=0.0)
+
+    def _deliver(self, members: Members, found: Partial) -> Rows:
+        windows = {name: member.window for name, member in members.items()}
+        plan = self.inside.plan()
+        unmatched = {name: kept for member in members.values() for name, kept in member.unmatched.items()}
+        semi = next((member.semi for member in members.values() if member.semi), None)
+        out = WayOut(Projection(plan, windows), RowCheck(windows, self.inside.rows), unmatched, semi)
+        self.counts["disk_results"] += len(found)
+        yield from self.inside.deliver(found, out)
+
+    def held_back(self, reach: Reach) -> Reach:
+        """The reach, or where parts are owed joins, the frontier as it was when none were.
+
+        One time for all streams: what arrives from a stream that is behind is then not forgotten at once, as it would
+        be for the others' progress, but waits to be joined with the parts.
+        """
+        if not self.parts:
+            return reach
+        frontier = min(*self.floor.values(), *reach.values())
+        return dict.fromkeys(reach, frontier)
+
+    def settling(self, reach: Reach) -> Reach:
+        """How far streams count as having come; what is flushed while nothing is owed has been settled up to there."""
+        if not self.parts:
+            self.floor = dict(reach)
+        return self.held_back(reach)
+
+    def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
+        """Note whether inputs pause."""
+        self._paused = self._pauses.tick(now_us, arrived)
+
+    def close(self) -> None:
+        """Remove the files."""
+        self.store.close()
+
+    def sections(self) -> Sequence[Section]:
+        """Parts, and what is known of them."""
+        return [Spilled(self)]
+
+    def metrics(self) -> dict[str, Any]:
+        """What is held and what was spilled."""
+        parts = self.parts.values()
+        return {
+            "policy": "spill",
+            "limit": self._account.limit,
+            "held": self._account.held(),
+            "spilled": sum(part.rows for part in parts),
+            "spilled_bytes": sum(part.bytes for part in parts),
+            "parts": len(parts),
+            **self.counts,
+        }
