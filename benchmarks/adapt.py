@@ -16,12 +16,14 @@ import dovetail as dv
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.report import Report
 from benchmarks.settings import Settings
+from dovetail.control.replanning import Replanning
+from dovetail.control.steered import Steered
+from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.engine import Engine
 from dovetail.plan.choose_plan import choose_plan, decision_of
 from dovetail.plan.cost import Weights
 from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.calibration import calibrate
-from dovetail.runtime.replanning import Replanning
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "j": pa.int64()})
 SETTLING_S, TIMED_S, PARTS = 8.0, 6.0, 12
@@ -140,13 +142,14 @@ def _seen_alone(change: Change) -> Any:
     """What an engine sees that knows nothing but the new situation."""
     engine = Engine(change.query().plan)
     _push(engine, change.pushes(change.after, 0, SETTLING_S))
-    return engine.observed.statistics()
+    return engine.line.observed.statistics()
 
 
-def _adaptive(change: Change, weights: Weights) -> Engine:
-    engine = Engine(change.query().plan)
-    Replanning(engine, weights)
-    return engine
+def _adaptive(change: Change, weights: Weights) -> Steered:
+    query = change.query()
+    operator = Steered(Engine(query.plan), query.model)
+    operator.controller.replanning = Replanning(query.model, weights)
+    return operator
 
 
 def _chosen(plan: Any) -> tuple[Any, Any, Any]:
@@ -154,19 +157,20 @@ def _chosen(plan: Any) -> tuple[Any, Any, Any]:
     return decision.orders, decision.algorithms, decision.lazy
 
 
-def _words(engine: Engine) -> str:
+def _words(operator: Operator) -> str:
     """Structures, and where an arrival has a choice of order, what it probes first."""
-    decision = engine.decision
+    (readings,) = operator.statistics()
+    decision = readings.decision
     stored = "/".join(decision.algorithms.values())
     first = ", ".join(f"{name}>{order[0]}" for name, order in decision.orders.items() if len(order) > 1)
     return f"{stored} {first}".strip()
 
 
-def _push(engine: Engine, pushes: list[Push]) -> int:
+def _push(engine: Operator, pushes: list[Push]) -> int:
     return sum(batch.num_rows for name, rows in pushes for batch in engine.push({name: rows}))
 
 
-def _both(ours: Engine, made: Engine, pushes: list[Push], ours_first: bool) -> tuple[Spent, Spent]:
+def _both(ours: Operator, made: Operator, pushes: list[Push], ours_first: bool) -> tuple[Spent, Spent]:
     """One after the other: who comes second finds the rows in the cache, so both do in turns."""
     if ours_first:
         return _timed(ours, pushes), _timed(made, pushes)
@@ -174,7 +178,7 @@ def _both(ours: Engine, made: Engine, pushes: list[Push], ours_first: bool) -> t
     return _timed(ours, pushes), second
 
 
-def _timed(engine: Engine, pushes: list[Push]) -> Spent:
+def _timed(engine: Operator, pushes: list[Push]) -> Spent:
     started = process_time()
     results = _push(engine, pushes)
     return process_time() - started, results

@@ -6,6 +6,7 @@ only CPU time is read, so the figures hold on a busy machine. The first half war
 """
 
 from time import thread_time
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -41,7 +42,7 @@ def run(settings: Settings) -> Report:
     return Report("CPU used under a budget", header, rows, fields)
 
 
-def _used(budget: dv.Budget, rate: float, seconds: int, told: bool) -> tuple[float, dict[str, float]]:
+def _used(budget: dv.Budget, rate: float, seconds: int, told: bool) -> tuple[float, dict[str, Any]]:
     """CPU seconds per second in the second half, and the budget's own account; not ``told`` the time, all is joined."""
     streams = correlated_streams({"A": 0.0, "B": 0.5}, rate, seconds)
     times = {name: rows["ts"].cast(pa.int64()).to_numpy() for name, rows in streams.items()}
@@ -63,7 +64,7 @@ def _is_whole() -> bool:
     for budget in (None, dv.budget(cpu=1.0)):
         run = _query(budget).local()
         counts.append(sum(run.push(name, rows).num_rows for name, rows in streams.items()) + run.close().num_rows)
-    return counts[0] == counts[1]
+    return bool(counts[0] == counts[1])
 
 
 def _query(budget: dv.Budget | None) -> dv.Query:

@@ -1,6 +1,9 @@
 """What the command line may change about a benchmark."""
 
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,6 @@ class Settings:
         """
         return self.rows or self.choose(full, quick)
 
-    def choose(self, full: int, quick: int) -> int:
-        """Any other number that a quick run makes smaller."""
+    def choose(self, full: T, quick: T) -> T:
+        """Any other number, or numbers, that a quick run makes smaller."""
         return quick if self.quick else full

@@ -82,12 +82,12 @@ def curve(plan: Flushing, small: int) -> Curve:
 
 def spills(run: Any) -> list[Spill]:
     """What keeps the memory of each operator."""
-    return [engine._memory for engine in run._engine._engines]
+    return [each.line.memory for each in run.operator.statistics()]
 
 
 def streams_of(run: Any) -> list[int]:
     """How many streams each operator joins."""
-    return [len(engine.plan.query.names) for engine in run._engine._engines]
+    return [len(each.plan.query.names) for each in run.operator.statistics()]
 
 
 def query(plan: Flushing, small: int) -> dv.Query:

@@ -14,12 +14,11 @@ from typing import Any
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from dovetail.engine.operator.engine import Engine
+from dovetail.control.steered import Steered
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
-from dovetail.runtime.adapting import WallStopwatch
 from dovetail.runtime.calibration import filled, timed
-from dovetail.runtime.replanning import Replanning
+from dovetail.runtime.wall_stopwatch import WallStopwatch
 from dovetail.runtime.workload import Setting, Workload
 
 SETTINGS = {
@@ -35,13 +34,15 @@ TUPLES = 800_000
 class Inside:
     """Adds up the time spent in some methods of an engine's parts."""
 
-    def __init__(self, engine: Engine, stopwatch: WallStopwatch) -> None:
+    def __init__(self, operator: Steered, stopwatch: WallStopwatch) -> None:
         self.seconds = 0.0
+        (readings,) = operator.statistics()
         for name in ("stored", "joined", "expired"):
-            self._time(engine.observed, name)
+            self._time(readings.observed, name)
         for name in ("begin", "split", "end"):
             self._time(stopwatch, name)
-        self._time(engine, "_observe")  # the reading, and whether another plan is better
+        self._time(readings.line, "observe")  # the reading
+        self._time(operator.controller, "step")  # whether another plan is better
 
     def _time(self, part: Any, name: str) -> None:
         setattr(part, name, self._timed(getattr(part, name)))
@@ -85,8 +86,7 @@ def overhead(setting: Setting, tuples: int, repeats: int) -> tuple[float, bool]:
 def _observed(plan: Plan, workload: Workload) -> tuple[float, int]:
     """One try: the share of time, and the number of results."""
     stopwatch, settled = WallStopwatch(), len(workload.parts) // 4
-    engine = filled(plan, workload.filling, stopwatch)
-    Replanning(engine)
+    engine = Steered(filled(plan, workload.filling, stopwatch), plan.query)
     inside = Inside(engine, stopwatch)
     results = sum(timed(engine, part)[1] for part in workload.parts[:settled])
     before, started = inside.seconds, perf_counter()

@@ -13,17 +13,19 @@ of a second of stream time, or whatever ``step_s`` says.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
 
 import dovetail as dv
+from dovetail.control.controller import Controller
+from dovetail.control.cpu_budget import CpuBudget
+from dovetail.control.steered import Steered
 from dovetail.control.throttle import Throttle
 from dovetail.model.shedding import Shed
 from dovetail.plan.plan_query import plan_query
-from dovetail.runtime.cpu_budget import CpuBudget
 from dovetail.testing import Overloaded, correlated_values
 from dovetail.testing.metered import MeteredRun
 from dovetail.testing.overload import in_steps, played
@@ -94,14 +96,19 @@ class Arranged(MeteredRun):
             self._cpu.control.throttle = _Imposed(boost=1.0, z=load.imposed)
         self.run.tick(0)
 
-    def _keep_orders(self, orders: Orders) -> None:
-        self.run._engine.between_blocks = None
-        self._cpu._reordered = lambda windows, rates: orders  # type: ignore[method-assign]
+    def _keep_orders(self, kept: Orders) -> None:
+        self._controller.replanning = None
+        self._cpu._reordered = lambda windows, rates, orders: kept  # type: ignore[method-assign]
 
     @property
     def _cpu(self) -> CpuBudget:
-        assert self.run._cpu is not None
-        return self.run._cpu
+        assert self._controller.cpu is not None
+        return self._controller.cpu
+
+    @property
+    def _controller(self) -> Controller:
+        assert isinstance(self.run.operator, Steered)
+        return self.run.operator.controller
 
     def step(self, arrivals: Mapping[str, pa.Table], now_us: int) -> list[pa.Table]:
         """Arrivals come in, then time passes; the results of both."""
@@ -111,7 +118,9 @@ class Arranged(MeteredRun):
         if self._load.opened_s is not None and now_us == round(self._load.opened_s * _SECOND):
             self._cpu.control.throttle = Throttle(self._load.query.model.budget.settings.boost)  # type: ignore[union-attr]
             self._cpu.control._share = 1.0
-            self.shedding.follow(Shed())
+            (readings,) = self.run.operator.statistics()
+            assert isinstance(self.run.operator, Steered)
+            self.run.operator.adopt(replace(readings.decision, shed=Shed()))
         return found
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail as dv
+from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.engine import Engine
 from dovetail.engine.operator.observed import Observed
 from dovetail.plan.calibrate import load_weights
@@ -26,7 +27,7 @@ from dovetail.plan.cost import Weights
 from dovetail.plan.mjoin import Ticks
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
-from dovetail.runtime.tree import EngineTree, engine_of
+from dovetail.runtime.operator_of import operator_of
 
 Orders = Mapping[str, tuple[str, ...]]
 Batch = Mapping[str, pa.Table]
@@ -56,16 +57,16 @@ class Operators:
     """One engine or a tree of them, with a fixed plan and counters of what they do."""
 
     def __init__(self, query: dv.Query, orders: Orders | None = None) -> None:
-        self.engine: Engine | EngineTree = Engine(plan_query(query.model, orders)) if orders else engine_of(query.plan)
-        self._parts = self.engine._engines if isinstance(self.engine, EngineTree) else [self.engine]
-        for part in self._parts:
-            part.observed = _NeverRead(part._windows, part.plan.query.streams)
+        self._operator: Operator = Engine(plan_query(query.model, orders)) if orders else operator_of(query.plan)
+        self._lines = [readings.line for readings in self._operator.statistics()]
+        for line in self._lines:
+            line.observed = _NeverRead(line.store.windows, line.store.plan.query.streams)
 
     def push(self, at: float, batch: Batch) -> Piece:
         """Join a batch that was complete at a moment."""
         before = self.counts()
         started = process_time()
-        results = sum(rows.num_rows for rows in self.engine.push(batch))
+        results = sum(rows.num_rows for rows in self._operator.push(batch))
         spent = process_time() - started
         hashes, moves, looks, met = (now - then for now, then in zip(self.counts(), before, strict=True))
         return Piece(at, hashes, moves, looks, met, results, spent)
@@ -73,20 +74,21 @@ class Operators:
     @property
     def plan(self) -> Plan:
         """Of the operator whose results leave."""
-        return self._parts[-1].plan
+        return self._lines[-1].store.plan
 
     def steps(self) -> dict[tuple[str, int], tuple[float, float]]:
         """Of that operator, by arriving stream and step of its probe: looks, tuples met."""
         return {
             (name, at): (tally.came, tally.matched)
-            for name, probe in self._parts[-1]._probes.items()
+            for name, probe in self._lines[-1].probes.items()
             for at, (_, tally) in enumerate(probe.tallies)
         }
 
     def counts(self) -> tuple[int, int, int, int]:
         """Tuples hashed, tuples moved into windows, looks into windows, tuples met there; since the beginning."""
-        stored = [(_tables(part.plan, name), n) for part in self._parts for name, n in part.joined.items()]
-        tallies = [tally for part in self._parts for probe in part._probes.values() for _, tally in probe.tallies]
+        stores = [line.store for line in self._lines]
+        stored = [(_tables(store.plan, name), n) for store in stores for name, n in store.joined.items()]
+        tallies = [tally for line in self._lines for probe in line.probes.values() for _, tally in probe.tallies]
         return (
             sum(tables * count for tables, count in stored),
             sum(count for _, count in stored),

@@ -60,7 +60,8 @@ class Resumed(MeteredRun):
 
     def step(self, arrivals: Mapping[str, pa.Table], now_us: int) -> list[pa.Table]:
         if now_us % 4_000_000 == 0:
-            self.run = Run(self.run._engine.plan, snapshot=self.run.snapshot(), meter=self.used_s)
+            (readings,) = self.run.operator.statistics()
+            self.run = Run(readings.plan, snapshot=self.run.snapshot(), meter=self.used_s)
         return super().step(arrivals, now_us)
 
 

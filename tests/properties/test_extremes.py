@@ -48,7 +48,8 @@ def test_results_at_the_ends_of_the_calendar_are_the_oracles(
     for event in script:
         assert isinstance(event, Push)
         found += list(engine.push(event.batch))
-        engine = Engine.restore(join.plan, *engine.state())
+        state = engine.state()
+        engine = Engine.restore(join.plan, state.new, state.header)
     found += list(engine.close())
     assert_same_rows(pa.Table.from_batches(found, join.schema), oracle(join.model, script).rows)
 
@@ -62,7 +63,8 @@ def test_nothing_overflows_at_the_ends_of_what_is_allowed(options: dict[str, Any
     for name in "ABAB":
         rows = pa.table({"ts": ENDS, "k": [1] * len(ENDS)}, SCHEMA)
         found += sum(batch.num_rows for batch in engine.push({name: rows}))
-        engine = Engine.restore(join.plan, *engine.state())
+        state = engine.state()
+        engine = Engine.restore(join.plan, state.new, state.header)
     found += sum(batch.num_rows for batch in engine.close())
     assert found > 0 or options["how"] == "anti"
 

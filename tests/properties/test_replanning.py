@@ -31,7 +31,7 @@ def play_with_changes(run: Run, script: Script, changes: dict[int, Decision]) ->
     results = []
     for place, happening in enumerate(script):
         if place in changes:
-            run._engine.replan(changes[place])
+            run.operator.adopt(changes[place])  # type: ignore[attr-defined]
         results.append(play_event(run, happening))
     return pa.concat_tables(results)
 

@@ -186,9 +186,9 @@ def test_an_unchanged_union_goes_on_in_place() -> None:
     narrow = dv.join(*near, on="A.k = B.k", select="A.row AS a", window="2 us").named("narrow")
     run = dv.share(wide).local()
     run.push("A", [{"ts": 1, "k": 1, "row": 0}, {"ts": 8, "k": 1, "row": 1}])
-    engine = next(iter(run._engine.engines.values()))
+    engine = next(iter(run.operator.statistics())).line
     assert run.add(narrow) == "narrow"
-    assert next(iter(run._engine.engines.values())) is engine
+    assert next(iter(run.operator.statistics())).line is engine
     rows = run.push("B", [{"ts": 9, "k": 1, "row": 0}]).to_pylist()
     assert sorted((row["query"], row["a"]) for row in rows) == [("narrow", 1), ("wide", 0), ("wide", 1)]
     assert run.metrics()["queries"]["narrow"]["complete_from"] == 9

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 import dovetail as dv
-from dovetail.engine.buffer.slices import Changes, SliceKey
+from dovetail.engine.buffer.section import Changes, SliceKey
 from dovetail.engine.operator.engine import Engine
 from dovetail.testing import Advance, Event, Push, Tick
 

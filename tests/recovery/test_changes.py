@@ -1,5 +1,7 @@
 """An engine that follows by changes, or is restored from all changes so far, goes on as if it had been there."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +34,8 @@ def play_with_failures(query: dv.Query, script: Script, draw: Draw) -> pa.Table:
         if step in ("follow", "swap", "restore"):
             getattr(team, step)()
         if isinstance(query.model.order, Adaptive):
-            team.leader.decide(draw(st.sampled_from(["sync", "hold"])))
+            (readings,) = team.leader.statistics()
+            team.leader.adopt(replace(readings.decision, waits=draw(st.sampled_from(["sync", "hold"]))))
     team.save()
     team.follow()
     in_time = {stream.name for stream in query.model.streams if isinstance(stream.window, TimeWindow)}

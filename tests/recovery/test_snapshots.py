@@ -170,13 +170,13 @@ def test_a_header_edited_anywhere_is_refused_or_works(options: dict[str, Any], t
     for name in "AB":
         run.push(name, [{"ts": time, "k": time % 3} for time in range(25)])
     run.tick(0)
-    slices, header = unpack_snapshot(run.snapshot(), fingerprint(join.model))
-    whole = json.loads(header)
+    state = unpack_snapshot(run.snapshot(), fingerprint(join.model))
+    whole = json.loads(state.header)
     for path in places(whole):
         for new in (*VALUES, edited):
-            data = json.dumps(edited(whole, path, new)).encode()
+            other = replace(state, header=json.dumps(edited(whole, path, new)).encode())
             with suppress(dv.StateError):
-                go_on(join.local(snapshot=pack_snapshot(fingerprint(join.model), data, slices)))
+                go_on(join.local(snapshot=pack_snapshot(fingerprint(join.model), other)))
 
 
 def go_on(run: Any) -> None:

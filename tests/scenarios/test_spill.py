@@ -60,11 +60,12 @@ class Example:
         select = ", ".join(f"{name}.k AS k{name}, {name}.ts AS t{name}" for name in STREAMS)
         budget = dv.budget(memory=dv.tuples(2), policy="spill")
         self.run = dv.join(*streams, on=on, select=select, budget=budget).local()
-        spill = self.run._engine._memory
+        (readings,) = self.run.operator.statistics()
+        spill = readings.line.memory
         assert isinstance(spill, Spill)
         self.spill, self.choice = spill, Named()
-        spill._account = TwoOfEach(spill.inside, Tuples(2))
-        spill._flush = Flush(spill.inside, spill._account, self.choice, spill.store)
+        spill._account = TwoOfEach(spill.stages, Tuples(2))
+        spill._flush = Flush(spill.stages, spill._account, self.choice, spill.store)
 
     def step(self, words: list[str]) -> pa.Table:
         if words[0] == "close":
@@ -80,7 +81,7 @@ class Example:
         return self.run.push(words[0], [{"k": words[1][0], "ts": int(words[1][1:])}])
 
     def memory(self, name: str) -> str:
-        window = self.spill.inside.windows[name]
+        window = self.spill.stages.store.windows[name]
         return " ".join(map(tuple_name, window.batch(window.tail, window.end).to_pylist()))
 
     def disk(self, name: str) -> str:

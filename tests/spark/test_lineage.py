@@ -3,6 +3,7 @@ from typing import Any
 
 from dovetail.runtime.spark.cache import Cached, EngineCache
 from dovetail.runtime.spark.lineage import REMEMBERED, Lineage, Step
+from dovetail.runtime.spark.parts import StateParts
 
 
 def never(token: str) -> bool:
@@ -50,7 +51,7 @@ def test_the_cache_gives_an_engine_out_once_and_forgets_the_least_used() -> None
     engine: Any = SimpleNamespace()
     cache = EngineCache(limit=2)
     for bucket in range(3):
-        cache.put(("query", "run", bucket), Cached("t", engine))
+        cache.put(("query", "run", bucket), Cached("t", engine, StateParts()))
     assert len(cache) == 2
     assert cache.take(("query", "run", 0), "t", never) is None
     assert cache.take(("query", "run", 2), "t", never) is not None
@@ -59,7 +60,7 @@ def test_the_cache_gives_an_engine_out_once_and_forgets_the_least_used() -> None
 
 def test_an_engine_ahead_of_the_state_waits_for_the_batch_that_is_run_once_more() -> None:
     engines: list[Any] = [SimpleNamespace() for _ in range(3)]
-    ahead, behind, level = (Cached(token, engine) for token, engine in zip("cab", engines, strict=True))
+    ahead, behind, level = (Cached(token, engine, StateParts()) for token, engine in zip("cab", engines, strict=True))
     cache, bucket = EngineCache(limit=2), ("query", "run", 0)
     cache.put(bucket, ahead)
     assert cache.take(bucket, "b", "a".__eq__) is None, "what it has done was never committed"
@@ -69,14 +70,15 @@ def test_an_engine_ahead_of_the_state_waits_for_the_batch_that_is_run_once_more(
     assert cache.take(bucket, "b", "a".__eq__) is level
     assert cache.take(bucket, "c", "b".__eq__) is ahead, "now that is committed"
     for token in "abc":
-        cache.put(bucket, Cached(token, ahead.engine))
+        cache.put(bucket, Cached(token, ahead.operator, StateParts()))
     assert len(cache) == 2
 
 
 def test_an_engine_left_behind_is_forgotten() -> None:
     engine: Any = SimpleNamespace()
     cache, bucket = EngineCache(limit=2), ("query", "run", 0)
-    for token in "ab":
-        cache.put(bucket, Cached(token, engine))
-    assert cache.take(bucket, "b", "a".__eq__) == Cached("b", engine)
+    first, second = (Cached(token, engine, StateParts()) for token in "ab")
+    for each in (first, second):
+        cache.put(bucket, each)
+    assert cache.take(bucket, "b", "a".__eq__) is second
     assert len(cache) == 0

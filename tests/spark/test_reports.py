@@ -82,7 +82,8 @@ def watched(query: Any, folder: Path) -> SparkReporting:
 
 def progress_of(run: Any, number: int, results: int) -> Any:
     """What Spark would hand over of a batch whose one bucket is this run."""
-    engine = run.metrics() | {"statistics": statistics_report(run._engine.observed.statistics())}
+    (readings,) = run.operator.statistics()
+    engine = run.metrics() | {"statistics": statistics_report(readings.observed.statistics())}
     packed = {name: {"rows": 20, "null_times": 0, "filtered": 0} for name in "AB"}
     phases = dict.fromkeys(("bytes_written", "load_us", "join_us", "save_us"), 1)
     report = {"bucket": 0, "results": results, "packed": packed, "engine": engine, **phases}

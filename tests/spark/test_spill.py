@@ -35,7 +35,7 @@ def test_spilled_parts_wander_with_their_bucket(
         most = max(most, sum(name == "parts" for name, _ in cluster.store.values))
         for cache in cluster._caches:
             for cached in chain(*cache._engines.values()):
-                assert cached.engine.metrics()["memory"]["held"] <= 40
+                assert cached.operator.metrics()["memory"]["held"] <= 40
     assert most > 0
     early = pa.scalar(500_000_000, pa.int64()).cast(cluster.query.time_type)
     expected, rows = oracle(cluster.query, batches).rows, cluster.rows()

@@ -13,9 +13,10 @@ For two streams that is the paper's ``c w l1 l2``: c = 0.5 ms, w = 60 s, rates 1
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import exp
-from typing import Literal
+from typing import Any, Literal
 
-_MEMORY_S = 20.0
+_MEMORY_S = 20.0  # seconds of event time after which an observation counts for a third: long enough for slow streams
+_ESTIMATES = ("seen_s", "arrived", "busy_s", "joined")
 
 
 @dataclass
@@ -54,3 +55,13 @@ class AdaptOrder:
     def decide(self) -> Literal["sync", "hold"]:
         """Where to wait from now on."""
         return "hold" if self.gain >= self.alpha else "sync"
+
+    def to_json(self) -> dict[str, Any]:
+        """The estimates as plain values."""
+        return {name: getattr(self, name) for name in _ESTIMATES}
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        """Back from plain values."""
+        self.seen_s = float(values["seen_s"])
+        for name in _ESTIMATES[1:]:
+            setattr(self, name, {stream: float(value) for stream, value in values[name].items()})

@@ -12,6 +12,7 @@ from time import process_time
 
 import pyarrow as pa
 
+from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.engine import Engine, Stopwatch
 from dovetail.model.algorithm import ALGORITHMS, Algorithm
 from dovetail.plan.calibrate import Measured, fit
@@ -44,10 +45,10 @@ def measure(plan: Plan, workload: Workload, at_most_s: float = inf) -> Timing:
     return Timing(tuple(seconds), tuple(results), workload.part_s)
 
 
-def timed(engine: Engine, part: Pushes) -> tuple[float, int]:
+def timed(operator: Operator, part: Pushes) -> tuple[float, int]:
     """Seconds of the processor's time, so that other processes do not count, and results."""
     started = process_time()
-    made = sum(batch.num_rows for name, rows in part for batch in engine.push({name: rows}))
+    made = sum(batch.num_rows for name, rows in part for batch in operator.push({name: rows}))
     return process_time() - started, made
 
 

@@ -6,7 +6,7 @@ much memory again as the state itself. So only queries have it that call functio
 
 import pyarrow as pa
 
-from dovetail.engine.buffer.slices import Changes, SliceKey
+from dovetail.engine.buffer.section import Changes, SliceKey
 from dovetail.model.expression import Call, Expression
 from dovetail.model.predicate import operands
 from dovetail.model.query import JoinQuery

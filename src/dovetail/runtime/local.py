@@ -10,25 +10,24 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dovetail.engine.admit.fits import why_not
-from dovetail.engine.buffer.slices import Changes
+from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.engine import Stopwatch
 from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.errors import DataError, nearest
-from dovetail.kernel import cpu_time
+from dovetail.model.budget import Budget
 from dovetail.model.fingerprint import fingerprint
-from dovetail.model.order import Adaptive
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
-from dovetail.runtime.adapting import Adapting, WallStopwatch
 from dovetail.runtime.last_good import LastGood, can_be_undone
 from dovetail.runtime.lateness import LatenessWatch
+from dovetail.runtime.operator_of import Hands, operator_of
+from dovetail.runtime.plans import running_plan
 from dovetail.runtime.rows import as_table
-from dovetail.runtime.tree import engine_of, running_plan
+from dovetail.runtime.wall_stopwatch import WallStopwatch
 
 if TYPE_CHECKING:
-    from dovetail.runtime.cpu_budget import CpuBudget
     from dovetail.runtime.reporting import Reporting
 
 
@@ -48,9 +47,9 @@ class Run:
     1
     """
 
-    _adapting: Adapting | None = None
     reporting: "Reporting | None" = None
-    _cpu: "CpuBudget | None" = None
+    budget: Budget | None = None
+    names_queries = False  # whether its rows carry the name of a query
     _last_good: LastGood | None = None
     _diverts = False
 
@@ -63,22 +62,21 @@ class Run:
         meter: Callable[[], float] | None = None,
     ) -> None:
         query = plan.query
-        self._begin(query.schema, [query])
-        self._fingerprint = fingerprint(query)
+        hands = Hands(stopwatch or WallStopwatch(query.order), meter, block_rows)
+        self._new = partial(operator_of, plan, hands)
+        self._begin(query.schema, [query], self._new())
+        self._fingerprint, self.budget = fingerprint(query), query.budget
         self._diverts = query.on_error == "divert"
-        self._meter = meter or cpu_time
-        self._new_engine = partial(engine_of, plan, stopwatch or WallStopwatch(query.order), block_rows)
-        if snapshot is None:
-            self._start(query)
-        else:
-            slices, header = unpack_snapshot(snapshot, self._fingerprint)
+        if snapshot is not None:
+            changes = unpack_snapshot(snapshot, self._fingerprint)
             with readable():
-                self._start(query, Changes(slices, [], header))
+                self.operator.apply(changes)
         if can_be_undone(query):
             self._last_good = LastGood()
             self._keep()
 
-    def _begin(self, schema: pa.Schema, queries: Sequence[JoinQuery]) -> None:
+    def _begin(self, schema: pa.Schema, queries: Sequence[JoinQuery], operator: Operator) -> None:
+        self.operator = operator
         self._streams: dict[str, Stream] = {}
         self._expect(schema, queries)
         self._closed = False
@@ -96,19 +94,6 @@ class Run:
             for name in query.names:
                 self._needed[name] |= query.columns_tested(name)
 
-    def _start(self, query: JoinQuery, state: Changes | None = None) -> None:
-        """An engine, new or from a state, and what follows it."""
-        self._engine: Any = self._new_engine()
-        self._query = query
-        if state is not None:
-            self._engine.apply(state)
-        if query.budget is not None and query.budget.cpu is not None:
-            from dovetail.runtime.cpu_budget import CpuBudget  # its solvers take a while to load
-
-            self._cpu = CpuBudget(self._engine, query.budget, self._meter)
-        if isinstance(query.order, Adaptive):
-            self._adapting = Adapting(self._engine, query.order.alpha)
-
     def push(self, stream_name: str, rows: Any) -> pa.Table:
         """Give the run a batch of one stream; get the results it caused."""
         return self._table(self.push_batches(stream_name, rows))
@@ -122,15 +107,7 @@ class Run:
         self._open("push")
         stream = self._streams[self._known(stream_name)]
         table = as_table(stream, rows, self._needed[stream.name])
-
-        def call() -> Iterator[pa.RecordBatch]:
-            given: Iterator[pa.RecordBatch] = self._engine.push({stream.name: table})
-            return given
-
-        def results() -> Iterator[pa.RecordBatch]:
-            made = call() if self._cpu is None else self._cpu.around(call)
-            return self._adapting.around(made) if self._adapting else made
-
+        results = partial(self.operator.push, {stream.name: table})
         return self._to_the_end(self._or_divert(stream, table, results) if self._diverts else results())
 
     def advance(self, stream_name: str, time: datetime | int) -> pa.Table:
@@ -138,31 +115,26 @@ class Run:
         self._open("advance")
         name, time_us = self._known(stream_name), _as_us(time)
         _check_zone(self._streams[name], time)
-        if self._cpu is not None:
-            return self._table(self._to_the_end(self._cpu.around(lambda: self._engine.advance(name, time_us))))
-        return self._table(self._to_the_end(self._engine.advance(name, time_us)))
+        return self._table(self._to_the_end(self.operator.advance(name, time_us)))
 
     def tick(self, now: datetime | int) -> pa.Table:
         """Tell the run what time it is (processing time); it never reads a clock itself."""
         self._open("tick")
-        if self._cpu is not None:
-            return self._table(self._to_the_end(self._cpu.tick(_as_us(now))))
-        return self._table(self._to_the_end(self._engine.tick(_as_us(now))))
+        return self._table(self._to_the_end(self.operator.tick(_as_us(now))))
 
     def close(self) -> pa.Table:
         """The end of all input; what was still waiting comes out."""
         self._open("close")
         self._closed = True
-        return self._table(self._to_the_end(self._engine.close()))
+        return self._table(self._to_the_end(self.operator.close()))
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
-        counted: dict[str, Any] = self._engine.metrics()
-        return counted if self._cpu is None else counted | {"budget": self._cpu.metrics()}
+        return self.operator.metrics()
 
     def plan_report(self) -> dict[str, Any]:
         """The plan it runs with now, and what was measured beside what was predicted, as plain values."""
-        return running_plan(self._engine)
+        return running_plan(self.operator)
 
     def explain(self) -> str:
         """The same in words."""
@@ -177,10 +149,7 @@ class Run:
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``query.local(snapshot=...)``."""
         self._settled("snapshot")
-        if self._cpu is not None:
-            self._cpu.save()
-        slices, header = self._engine.state()
-        return pack_snapshot(self._fingerprint, header, slices)
+        return pack_snapshot(self._fingerprint, self.operator.state())
 
     @property
     def late(self) -> pa.Table:
@@ -189,14 +158,12 @@ class Run:
         They are there with ``late="divert"`` (rows that are late, ahead or without a time) and with
         ``on_error="divert"`` (rows of batches that failed).
         """
-        rows: pa.Table = self._engine.diverted.table()
-        return rows
+        return self.operator.diverted.table()
 
     def take_late(self) -> pa.Table:
         """The same rows as ``late``, once: the run forgets them, and the memory that they took is free again."""
         self._settled("take_late")
-        rows: pa.Table = self._engine.diverted.take()
-        return rows
+        return self.operator.diverted.take()
 
     def _table(self, batches: Iterator[pa.RecordBatch]) -> pa.Table:
         return pa.Table.from_batches(batches, self._schema)
@@ -217,16 +184,13 @@ class Run:
             self._undo(error)
             raise
         self._pending = None
-        self._lateness.look(self._streams, self._engine.lateness())
+        self._lateness.look(self._streams, self.operator.lateness())
         self._keep()
 
     def _keep(self) -> None:
         """Take note of a state to which the run can go back."""
-        if self._last_good is None:
-            return
-        if self._cpu is not None:
-            self._cpu.save()
-        self._last_good.keep(self._engine.changes())
+        if self._last_good is not None:
+            self._last_good.keep(self.operator.changes())
 
     def _undo(self, error: BaseException) -> None:
         """The run as it was before the call that failed, or, if it keeps no such state, the reason why it has ended."""
@@ -235,7 +199,8 @@ class Run:
             self._failure = f"{type(error).__name__}: {error}"
         else:
             self._closed = False
-            self._start(self._query, self._last_good.state())
+            self.operator = self._new()
+            self.operator.apply(self._last_good.state())
 
     def _or_divert(
         self, stream: Stream, rows: pa.Table, results: Callable[[], Iterator[pa.RecordBatch]]
@@ -247,7 +212,7 @@ class Run:
             raise
         except Exception as error:
             self._undo(error)
-            self._engine.diverted.failed(stream, rows, error)
+            self.operator.diverted.failed(stream, rows, error)
             return
         yield from made
 
@@ -300,8 +265,8 @@ def _check_zone(stream: Stream, time: datetime | int) -> None:
 
 def collect(plan: Plan) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
-    engine = engine_of(plan)
-    batches = [*engine.push(tables_of(plan.query.streams)), *engine.close()]
+    operator = operator_of(plan)
+    batches = [*operator.push(tables_of(plan.query.streams)), *operator.close()]
     return pa.Table.from_batches(batches, plan.query.schema)
 
 

@@ -1,19 +1,45 @@
-"""The plans of whatever runs: of one engine, of a tree of them, or of some side by side."""
+"""The plans of whatever runs, with what was measured beside what was predicted."""
 
 from typing import Any
 
-from dovetail.runtime.operators import Operators
-from dovetail.runtime.replanning import measured_report
-from dovetail.runtime.tree import EngineTree
+from dovetail.engine.operator.contract import Operator
+from dovetail.engine.operator.readings import Readings
+from dovetail.engine.operator.tree import Tree
+from dovetail.plan.assume import assume
+from dovetail.plan.calibrate import load_weights
+from dovetail.plan.report import plan_report
+from dovetail.plan.split_operator import OperatorPlan
+from dovetail.plan.tree_report import BY_HAND, query_report, tree_report
 
 
-def plans_of(engine: Any) -> list[dict[str, Any]]:
-    """The plan of every operator with what was measured; ``gives`` names its results as a stream of another."""
-    if isinstance(engine, EngineTree):
-        return [{"gives": gives, **measured_report(each)} for gives, each in engine.operators]
-    if isinstance(engine, Operators):
-        found = engine.engines.items()
-        return [
-            {"queries": [own.name for own in each.subscriptions.places], **measured_report(each)} for _, each in found
-        ]
-    return [measured_report(engine)]
+def plans_of(operator: Operator) -> list[dict[str, Any]]:
+    """The plan of every engine; ``gives`` names its results as a stream of another, ``queries`` those of a group."""
+    return [_labelled(each) | measured_report(each) for each in operator.statistics()]
+
+
+def _labelled(readings: Readings) -> dict[str, Any]:
+    gives = {"gives": readings.gives} if readings.gives else {}
+    return gives | ({"queries": list(readings.queries)} if readings.queries else {})
+
+
+def measured_report(readings: Readings) -> dict[str, Any]:
+    """The plan of an engine with what it has seen; before it has seen anything, with assumptions."""
+    if not readings.observed.ready:
+        return plan_report(readings.plan, assume(readings.plan.query), load_weights(), by_rule=True)
+    by_rule = readings.decision.version == 0
+    return plan_report(readings.plan, readings.observed.sized(), load_weights(), by_rule)
+
+
+def running_plan(operator: Operator) -> dict[str, Any]:
+    """The plan of a run's one query: of its engine, or of the tree that it runs as."""
+    return _tree_plan(operator) if isinstance(operator, Tree) else measured_report(operator.statistics()[0])
+
+
+def _tree_plan(tree: Tree) -> dict[str, Any]:
+    """The plan with what each operator has seen; before all have, with assumptions."""
+    readings = tree.statistics()
+    if not all(each.observed.ready for each in readings):
+        return query_report(tree.whole, load_weights())
+    plans = [OperatorPlan(each.plan, each.observed.sized()) for each in readings]
+    by_rule = not any(each.decision.version for each in readings)
+    return tree_report(tree.top, plans, load_weights(), by_rule) | {"plan_why": BY_HAND}

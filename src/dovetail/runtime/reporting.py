@@ -16,7 +16,6 @@ from dovetail.observe.report import report_of
 from dovetail.observe.reports import Reports
 from dovetail.observe.sample import sample_rows
 from dovetail.plan.display import plan_html, run_html
-from dovetail.runtime.operators import Operators
 from dovetail.runtime.plans import plans_of
 
 
@@ -46,7 +45,7 @@ class Reporting(Reports):
         with self._reporter.careful():
             if batch.num_rows:
                 self._rows = sample_rows(batch)
-            if batch.num_rows and isinstance(self._run._engine, Operators):
+            if batch.num_rows and self._run.names_queries:
                 self._responses |= dict.fromkeys(pc.unique(batch["query"]).to_pylist(), passed_s)
 
     def _values(self) -> dict[str, Any]:
@@ -56,7 +55,7 @@ class Reporting(Reports):
             metrics.get("queries", {}).get(name, {})["response_s"] = seconds
         values: dict[str, Any] = {"metrics": metrics, "rows": self._rows}
         if self._with_plans:
-            values["plans"] = plans_of(self._run._engine)
+            values["plans"] = plans_of(self._run.operator)
         self._told()
         self._responses = {}
         return values
@@ -64,4 +63,4 @@ class Reporting(Reports):
 
 def run_display(run: Any) -> str:
     """A run as notebooks show it."""
-    return run_html(report_of(run.metrics())) + "".join(plan_html(plan) for plan in plans_of(run._engine))
+    return run_html(report_of(run.metrics())) + "".join(plan_html(plan) for plan in plans_of(run.operator))

@@ -4,15 +4,17 @@ from typing import Any
 
 import pyarrow as pa
 
+from dovetail.control.schedule import schedule_windows
 from dovetail.engine.operator.engine import Stopwatch
+from dovetail.engine.operator.group import Setup
+from dovetail.engine.operator.groups import GroupsOperator, written_places
 from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.plan.explain import explain
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import member_of
-from dovetail.runtime.adapting import WallStopwatch
 from dovetail.runtime.local import Run, tables_of
-from dovetail.runtime.operators import Operators, written_places
 from dovetail.runtime.plans import plans_of
+from dovetail.runtime.wall_stopwatch import WallStopwatch
 
 _FINGERPRINT = "shared"
 
@@ -35,6 +37,8 @@ class SharedRun(Run):
     ['close']
     """
 
+    names_queries = True
+
     def __init__(
         self,
         groups: Groups,
@@ -42,16 +46,16 @@ class SharedRun(Run):
         stopwatch: Stopwatch | None = None,
         block_rows: int | None = None,
     ) -> None:
-        if snapshot is not None:
-            slices, header = unpack_snapshot(snapshot, _FINGERPRINT)
+        changes = None if snapshot is None else unpack_snapshot(snapshot, _FINGERPRINT)
+        if changes is not None:
             with readable():
-                groups = _as_written(groups, written_places(header))
-        self._begin(groups.schema, [member.query for member in groups.members])
+                groups = _as_written(groups, written_places(changes.header))
+        self._operators = GroupsOperator(groups, schedule_windows, Setup(stopwatch or WallStopwatch(), block_rows))
+        self._begin(groups.schema, [member.query for member in groups.members], self._operators)
         self._groups = groups
-        self._engine: Any = Operators(groups, stopwatch or WallStopwatch(), block_rows)
-        if snapshot is not None:
+        if changes is not None:
             with readable():
-                self._engine.restore(slices, header)
+                self._operators.apply(changes)
 
     def add(self, query: Any) -> str:
         """Take in another query; returns the name its results carry.
@@ -59,26 +63,26 @@ class SharedRun(Run):
         It sees the results whose last-arriving member comes from now on; ``metrics()`` says from which time on it
         misses nothing (``complete_from``).
         """
-        self._settled("add")
         self._open("add")
+        self._settled("add")
         member = member_of(query, _unused([each.name for each in self._groups.members]))
         self._change(self._groups.adding(member))
         return member.name
 
     def remove(self, name: str) -> None:
         """Stop a query at once; the others do not notice."""
-        self._settled("remove")
         self._open("remove")
+        self._settled("remove")
         self._change(self._groups.removing(name))
 
     def _change(self, groups: Groups) -> None:
-        self._engine.change(groups)
+        self._operators.change(groups)
         self._groups = groups
         self._expect(groups.schema, [member.query for member in groups.members])
 
     def plan_report(self) -> dict[str, Any]:
         """The plan of each operator as it runs now, with its queries; measured beside predicted."""
-        return {"operators": plans_of(self._engine)}
+        return {"operators": plans_of(self.operator)}
 
     def explain(self) -> str:
         """The same in words."""
@@ -88,8 +92,7 @@ class SharedRun(Run):
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``shared.local(snapshot=...)``, with these queries or others."""
         self._settled("snapshot")
-        slices, header = self._engine.state()
-        return pack_snapshot(_FINGERPRINT, header, slices)
+        return pack_snapshot(_FINGERPRINT, self.operator.state())
 
 
 def _as_written(groups: Groups, places: dict[str, str]) -> Groups:
@@ -106,6 +109,6 @@ def _unused(names: list[str]) -> str:
 
 def collect_shared(groups: Groups) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
-    engine = Operators(groups)
-    batches = [*engine.push(tables_of(groups.streams)), *engine.close()]
+    operator = GroupsOperator(groups, schedule_windows)
+    batches = [*operator.push(tables_of(groups.streams)), *operator.close()]
     return pa.Table.from_batches(batches, groups.schema)

@@ -27,8 +27,7 @@ def start_reports(running: Any, query: Any, name: str | None, folder: str | Path
     where = reports_folder(folder)
     if isinstance(running, Run):
         own = list(running._streams.values())
-        plan = getattr(running._engine, "plan", None)  # operators side by side have one each, and no budget
-        about = _about(own, plan.query.budget if plan else None)
+        about = _about(own, running.budget)
         running.reporting = Reporting(running, where, name or _name_of(query, own), about)
         return running.reporting
     if not hasattr(running, "recentProgress"):

@@ -83,7 +83,8 @@ class MeteredRun:
     @property
     def shedding(self) -> Any:
         """What the engine leaves out."""
-        return self.run._engine.shedding
+        (readings,) = self.run.operator.statistics()
+        return readings.shedding
 
     def metrics(self) -> dict[str, Any]:
         """The budget's own account."""

@@ -22,6 +22,7 @@ import pyarrow as pa
 from dovetail.api import Query
 from dovetail.engine.block.block import Block
 from dovetail.engine.operator.engine import Stopwatch
+from dovetail.engine.operator.line import Line
 from dovetail.plan.physical import Plan
 from dovetail.runtime.local import Run
 
@@ -34,12 +35,17 @@ class SimulatedRun(Run):
 
     def stored(self, stream_name: str) -> int:
         """How many tuples the stream's window holds now."""
-        return len(self._engine._windows[stream_name])
+        return len(self._line.store.windows[stream_name])
 
     @property
     def mode(self) -> str:
         """Where ordered output waits now: "sync" at the door, "hold" at the exit."""
-        return str(self._engine._gate.mode)
+        return self._line.inputs.gate.mode
+
+    @property
+    def _line(self) -> Line:
+        (readings,) = self.operator.statistics()
+        return readings.line
 
 
 Service = Callable[[str, SimulatedRun], float]

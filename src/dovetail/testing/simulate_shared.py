@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterable, Iterator
 import pyarrow as pa
 
 from dovetail.api.shared_query import SharedQuery
-from dovetail.engine.operator.shared import SharedEngine, Worked
-from dovetail.runtime.operators import Operators
+from dovetail.control.schedule import schedule_windows
+from dovetail.engine.operator.group import Group, Setup, Worked
+from dovetail.engine.operator.groups import GroupsOperator
 from dovetail.testing.simulate import Arrival, Released
 
 Service = Callable[[Worked], float]
@@ -28,28 +29,29 @@ Service = Callable[[Worked], float]
 
 def simulate_shared(shared: SharedQuery, arrivals: Iterable[Arrival], service: Service) -> list[Released]:
     """Play arrivals, in order of their moments and without late ones; the queries must be one operator."""
-    (engine,) = Operators(shared.groups, block_rows=1).engines.values()
-    engine.deferring = True
+    setup = Setup(block_rows=1, eager=False)
+    (group,) = GroupsOperator(shared.groups, schedule_windows, setup).groups.values()
     coming = sorted(arrivals, key=lambda arrival: arrival.at)
     released, now = [], 0.0
-    while coming or engine.suspended:
-        now = now if engine.suspended else max(now, coming[0].at)
+    while coming or group.suspended:
+        now = now if group.suspended else max(now, coming[0].at)
         while coming and coming[0].at <= now:
-            released += _released(now, _take_in(engine, coming.pop(0)))
-        if engine.suspended:
-            batches = list(engine.work())
-            now += service(engine.worked)
+            released += _released(now, _take_in(group, coming.pop(0)))
+        if group.suspended:
+            batches = list(group.work())
+            now += service(group.worked)
             released += _released(now, batches)
     return released
 
 
-def _take_in(engine: SharedEngine, arrival: Arrival) -> Iterator[pa.RecordBatch]:
+def _take_in(group: Group, arrival: Arrival) -> Iterator[pa.RecordBatch]:
     """The row, and the promise of every stream that nothing older comes: arrivals are in order of time."""
-    stream = next(each for each in engine.shared.plan.query.streams if each.name == arrival.stream)
+    stream = next(each for each in group.shared.plan.query.streams if each.name == arrival.stream)
     row = pa.Table.from_pylist([dict(arrival.row)], stream.schema)
-    yield from engine.push({arrival.stream: row})
-    for each in engine.plan.query.streams:
-        yield from engine.advance(each.name, engine.latest)
+    yield from group.push({arrival.stream: row})
+    (readings,) = group.statistics()
+    for name in group.streams:
+        yield from group.advance(name, readings.latest)
 
 
 def _released(now: float, batches: Iterable[pa.RecordBatch]) -> list[Released]:

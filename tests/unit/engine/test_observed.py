@@ -7,7 +7,7 @@ import pytest
 import dovetail as dv
 from dovetail.engine.operator.engine import Engine
 from dovetail.model.statistics import Statistics
-from dovetail.runtime.adapting import WallStopwatch
+from dovetail.runtime.wall_stopwatch import WallStopwatch
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "j": pa.int64()})
 RANDOM = np.random.default_rng(7)
@@ -30,7 +30,7 @@ def play(join: Engine, seconds: range, rates: dict[str, int], keys: int, step: f
         for name, rate in rates.items():
             for _ in join.push({name: rows(at * step, step, rate, keys)}):
                 pass
-    return join.observed.statistics()
+    return join.line.observed.statistics()
 
 
 def test_rates_windows_keys_selectivities_and_output() -> None:

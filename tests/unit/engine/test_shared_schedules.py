@@ -12,7 +12,8 @@ import dovetail as dv
 from dovetail.control.schedule import MOST_STAGES
 from dovetail.engine.combine.staged import StagedProbe, Suspended
 from dovetail.engine.operator.engine import Engine
-from dovetail.engine.operator.shared import MANY_ARRIVALS, SharedEngine, Worked
+from dovetail.engine.operator.group import MANY_ARRIVALS, Group, Worked
+from dovetail.engine.operator.groups import GroupsOperator
 from dovetail.testing import assert_same_rows, ordered
 from dovetail.testing.simulate import Arrival
 from dovetail.testing.simulate_shared import simulate_shared
@@ -81,7 +82,7 @@ def test_an_overloaded_operator_gives_each_query_what_it_gets_alone(
 def passes(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often arrivals look through windows: in stages, and whole."""
     counted: Counter[str] = Counter()
-    staged, whole = StagedProbe.stage, Engine._proceed
+    staged, whole = StagedProbe.stage, Engine.proceed
 
     def stage(self: StagedProbe, suspended: Suspended) -> Iterator[Any]:
         counted["stages"] += 1
@@ -93,7 +94,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return whole(self)
 
     monkeypatch.setattr(StagedProbe, "stage", stage)
-    monkeypatch.setattr(Engine, "_proceed", proceed)
+    monkeypatch.setattr(Engine, "proceed", proceed)
     return counted
 
 
@@ -111,9 +112,10 @@ def test_a_thousand_queries_are_a_few_passes_over_a_block(passes: Counter[str], 
     assert passes["stages"] == 2 * MOST_STAGES
     assert passes["whole"] == 0
     assert {passes[f"arrivals of stage {stage}"] for stage in range(MOST_STAGES)} == {1000}
-    (engine,) = run._engine.engines.values()
-    assert isinstance(engine, SharedEngine)
-    assert not engine.suspended
+    assert isinstance(run.operator, GroupsOperator)
+    (group,) = run.operator.groups.values()
+    assert isinstance(group, Group)
+    assert not group.suspended
 
 
 @pytest.mark.slow

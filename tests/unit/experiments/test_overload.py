@@ -70,4 +70,5 @@ def test_fixed_probe_orders_stay() -> None:
     for now_s, batches in steps(streams, 30.0, 0.5):
         metered.step(batches, round(now_s * 1e6))
     assert metered.throttle < 1
-    assert metered.run._engine.decision.orders == orders
+    (readings,) = metered.run.operator.statistics()
+    assert readings.decision.orders == orders

@@ -9,7 +9,7 @@ import pytest
 
 import dovetail as dv
 from dovetail.control.schedule import urgency
-from dovetail.engine.operator.shared import Worked
+from dovetail.engine.operator.group import Worked
 from dovetail.plan.share_queries import ScheduleName
 from dovetail.testing.simulate import Arrival
 from dovetail.testing.simulate_shared import simulate_shared

@@ -14,7 +14,7 @@ from dovetail.plan.cost import Weights
 from dovetail.plan.mjoin import Part, Ticks, arrival_cost, discard_cost, output_growth, split_cost, windowed_output_rate
 from dovetail.plan.plan_query import plan_query
 from dovetail.plan.split_operator import split_operator
-from dovetail.runtime.tree import engine_of
+from dovetail.runtime.operator_of import operator_of
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
 TICKS = Ticks(175, 427, 49)
@@ -45,13 +45,14 @@ def test_table_1_hashes_and_moves_of_the_tree() -> None:
     """Each stored tuple is hashed once and each arrival moved once: 35,000 arrivals, 150,000 intermediate results."""
     names = ["S1", "S2", "S3"]
     query = join(names, "S1.k = S2.k AND S2.k = S3.k", plan=(("S1", "S2"), "S3"))
-    tree = engine_of(query.plan)
+    tree = operator_of(query.plan)
     for name, count in zip(names, (10_000, 15_000, 10_000), strict=True):
         rows = pa.table([pa.array(np.arange(count)).cast(pa.timestamp("us")), np.arange(count) % 1000], schema=SCHEMA)
         for _ in tree.push({name: rows}):
             pass
-    moves = sum(tree.joined.values())
-    hashes = sum(sum(engine.joined.values()) for engine in tree._engines)
+    joined = [(name, count) for each in tree.statistics() for name, count in each.joined().items()]
+    moves = sum(count for name, count in joined if name in names)
+    hashes = sum(count for _, count in joined)
     assert (hashes, moves) == (185_000, 35_000)
 
 
@@ -68,7 +69,7 @@ def comparisons(orders: Mapping[str, tuple[str, ...]], turns: dict[str, list[int
                 rows = pa.table([pa.array(numbers).cast(pa.timestamp("us")), numbers % 1000], schema=SCHEMA)
                 assert sum(batch.num_rows for batch in engine.push({name: rows})) >= 0
     assert come == {"S1": 10_000, "S2": 15_000, "S3": 10_000}
-    return int(sum(tally.matched for probe in engine._probes.values() for _, tally in probe.tallies))
+    return int(sum(tally.matched for probe in engine.line.probes.values() for _, tally in probe.tallies))
 
 
 RIGHT = {"S1": ("S3", "S2"), "S2": ("S1", "S3"), "S3": ("S1", "S2")}

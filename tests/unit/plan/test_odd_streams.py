@@ -59,7 +59,8 @@ def test_wrong_statistics_are_put_right_by_what_comes() -> None:
     )
     planner = Planner(query.model, Weights())
     engine = Engine(planner.choose(wrong))
-    assert set(engine.decision.algorithms.values()) != {"hash"}
+    (readings,) = engine.statistics()
+    assert set(readings.decision.algorithms.values()) != {"hash"}
     control = Replan(planner)
     by_hand = query.replace(algorithm={"A": "hash", "B": "hash"}).local()
     found, expected = 0, 0
@@ -68,11 +69,13 @@ def test_wrong_statistics_are_put_right_by_what_comes() -> None:
             block = rows(second, 5000, 99_991)
             found += sum(batch.num_rows for batch in engine.push({name: block}))
             expected += by_hand.push(name, block).num_rows
-            plan = control.decide(engine.plan, engine.observed.glance(), engine.observed.statistics)
+            (readings,) = engine.statistics()
+            plan = control.decide(engine.plan, readings.observed.glance(), readings.observed.statistics)
             if plan is not None:
-                engine.replan(decision_of(plan, engine.decision.version + 1))
+                engine.adopt(decision_of(plan, readings.decision.version + 1))
     assert found == expected > 0
-    assert set(engine.decision.algorithms.values()) == {"hash"}
+    (readings,) = engine.statistics()
+    assert set(readings.decision.algorithms.values()) == {"hash"}
 
 
 def test_a_stream_with_no_tuples_yet() -> None:

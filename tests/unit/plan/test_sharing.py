@@ -91,7 +91,7 @@ def test_a_query_that_joins_a_run_is_put_where_it_costs_less() -> None:
     run = dv.share(query("near", "1 second"), query("far", "1 minute")).local()
     run.add(query("rare", "1 day", on="A.k = B.k AND A.s = 'x' AND B.s = 'x'"))
     run.add(query("more", "30 seconds"))
-    assert [len(engine.shared.members) for engine in run._engine.engines.values()] == [3, 1]
+    assert [len(each.queries) for each in run.operator.statistics()] == [3, 1]
 
 
 def test_reading_everything_once_more_makes_fewer_queries_better_alone() -> None:

@@ -1,5 +1,6 @@
 """A CPU budget at run time, on simulated machines: time kept, the best part found, lags followed, choices obeyed."""
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -130,8 +131,10 @@ def test_skipped_slices_are_work_not_done(algorithm: str) -> None:
         edges = slice_edges(10_000_000, 10_000_000, 1_000_000)
         ages = (*range(10), *range(10, 20))
         pick = Pick(edges, (*ages[10:], *ages[:10]), chosen)
-        run._engine.shedding.follow(Shed(0.1 * chosen, {"A": {"B": pick}, "B": {"A": pick}}))
-        run._engine.shedding._sample = 0.0
+        (readings,) = run.operator.statistics()
+        readings.shedding._sample = 0.0  # type: ignore[union-attr]
+        shed = Shed(0.1 * chosen, {"A": {"B": pick}, "B": {"A": pick}})
+        run.operator.adopt(replace(readings.decision, shed=shed))  # type: ignore[attr-defined]
         began = thread_time()
         for start in range(0, 20_000, 2000):
             for name, rows in streams.items():
@@ -177,12 +180,15 @@ def test_what_waits_is_thinned_like_what_will_come() -> None:
     run.push("A", correlated_streams(LAGS, rate=1000, seconds=2)["A"])
     before = run.metrics()["streams"]["A"]["waiting"]
     assert before > 1000
-    shedding = run._engine.shedding
-    shedding.follow(Shed(kept={"A": 0.1, "B": 1.0}))
+    (readings,) = run.operator.statistics()
+    run.operator.adopt(replace(readings.decision, shed=Shed(kept={"A": 0.1, "B": 1.0})))  # type: ignore[attr-defined]
+    run.tick(0)
+    shedding = readings.shedding
+    assert shedding is not None
     left = run.metrics()["streams"]["A"]["waiting"]
     assert left == pytest.approx(0.1 * before, rel=0.3)
     assert run.metrics()["budget"]["dropped"] == {"A": before - left}
-    assert set(shedding.logs["A"].rates(shedding.waiting["A"].times).tolist()) == {0.1}
+    assert set(shedding.logs["A"].rates(readings.line.inputs.gate.piles["A"].times).tolist()) == {0.1}
     again = query(budget=dv.budget(cpu=0.0001, policy=dv.harvest(buffer=10_000))).local(snapshot=run.snapshot())
     assert again.metrics()["streams"]["A"]["waiting"] == left
 

@@ -1,6 +1,6 @@
 """A CPU budget in micro-batches, as on Spark: a new controller for every batch, its decisions in the state."""
 
-from functools import partial
+import json
 from itertools import pairwise
 from typing import Any
 
@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
+from dovetail.control.steered import Steered
 from dovetail.engine.operator.engine import Engine
-from dovetail.runtime.cpu_budget import CpuBudget
 from dovetail.testing import correlated_streams
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "x": pa.float64()})
@@ -27,22 +27,25 @@ class Batches:
 
     def __init__(self, capacity: float) -> None:
         self.engine, self._capacity = Engine(query().plan), capacity
+        self._control = b""
         self.throttles: list[float] = []
         self.used: list[float] = []
         self.results: list[int] = []
 
     def meter(self) -> float:
-        return self.engine.shedding.counts["compared"] / self._capacity  # type: ignore[union-attr]
+        (readings,) = self.engine.statistics()
+        return readings.shedding.counts["compared"] / self._capacity  # type: ignore[union-attr]
 
     def batch(self, rows: dict[str, Any], now_us: int) -> None:
-        budget = self.engine.plan.query.budget
-        assert budget is not None
-        cpu = CpuBudget(self.engine, budget, self.meter)
+        operator = Steered(self.engine, self.engine.plan.query, self.meter)
+        if self._control:
+            operator.controller.restore(json.loads(self._control))
         began = self.meter()
-        found = [*cpu.tick(now_us), *cpu.around(partial(self.engine.push, rows))]
-        cpu.save()
+        found = [*operator.tick(now_us), *operator.push(rows)]
+        self._control = json.dumps(operator.controller.header()).encode()
         self.used.append(self.meter() - began)
-        self.throttles.append(cpu.control.throttle.z)
+        assert operator.controller.cpu is not None
+        self.throttles.append(operator.controller.cpu.control.throttle.z)
         self.results.append(sum(batch.num_rows for batch in found))
 
 

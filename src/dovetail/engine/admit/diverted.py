@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail.engine.buffer.section import SliceKey, Slices
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
-
-SliceKey = tuple[str, int]
 
 _PIECE_ROWS = 1 << 12  # rows that are forgotten together: few enough that the newest can be kept almost exactly
 _PIECE_BYTES = 1 << 11  # what a piece takes beside its rows: about thirty small objects
@@ -136,14 +135,14 @@ class Diverted:
     def _nulls(self, name: str, count: int) -> pa.Array:
         return pa.nulls(count, self.schema.field(name).type)
 
-    def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
+    def changes(self) -> tuple[Slices, list[SliceKey]]:
         """Pieces to write and pieces to delete since the last call."""
         new = {(self.section, piece.number): self._wide(piece) for piece in self._pieces if not piece.written}
         self._pieces = [replace(piece, written=True) for piece in self._pieces]
         gone, self._gone = self._gone, []
         return new, [(self.section, number) for number in gone]
 
-    def state(self) -> dict[SliceKey, pa.RecordBatch]:
+    def state(self) -> Slices:
         """All pieces, without taking note of having written them."""
         return {(self.section, piece.number): self._wide(piece) for piece in self._pieces}
 
@@ -163,7 +162,7 @@ class Diverted:
         """Where to go on counting."""
         return {"next": self._next, "forgotten": self.forgotten}
 
-    def settle(self, header: dict[str, Any]) -> None:
+    def restore(self, header: dict[str, Any]) -> None:
         """Go on from where another left off."""
         self._next, self.forgotten = int(header["next"]), int(header["forgotten"])
         self._gone.clear()

@@ -73,21 +73,27 @@ class Gate:
         limit = min(watermarks.frontier if self.sync else AFTER_ALL, self.until)
         return min([limit, *(watermarks[name] - 1 for name in self._row_windowed)])
 
-    def pace(self) -> Mapping[str, Pile]:
-        """From now on nothing passes before there is time for it; what passed already stays passed. What waits."""
+    def pace(self) -> None:
+        """From now on nothing passes before there is time for it; what passed already stays passed."""
         self.paced, self.until = True, max(pile.limit for pile in self.piles.values())
-        return self.piles
 
     def open_for(self, rows: int, span_us: int, watermarks: Watermarks) -> bool:
         """Let the oldest so many waiting rows pass, a few or those of one span of time; False if none may go on."""
+        if not self.paced or rows < 1:
+            return False
         waiting = [pile.times for pile in self.piles.values() if len(pile)]
-        if rows < 1 or not waiting:
+        if not waiting:
             return False
         times = np.sort(np.concatenate(waiting))
         together = int(np.searchsorted(times, times[0] + span_us, side="right"))
         self.until = max(self.until, int(times[min(rows, max(together, _FEW), len(times)) - 1]))
         limit = self._limit(watermarks)
         return any(pile.earliest(AFTER_ALL) <= limit for pile in self.piles.values() if len(pile))
+
+    @property
+    def waiting(self) -> int:
+        """How many rows wait."""
+        return sum(map(len, self.piles.values()))
 
     def earliest(self, name: str) -> int:
         """The smallest waiting time of a stream."""

@@ -8,11 +8,13 @@ has only some of the rows, as a bucket on Spark has, comes to the same cut from 
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.block.time_range import AFTER_ALL, NEVER
+from dovetail.engine.buffer.section import HeaderSection
 from dovetail.model.stream import Stream
 
 Span = tuple[int, int]
@@ -38,8 +40,10 @@ def spans_of(times: Times, gap_us: int) -> list[Span]:
     return list(zip(smallest.tolist(), largest.tolist(), strict=True))
 
 
-class Horizon:
+class Horizon(HeaderSection):
     """Where the rows of each stream are cut off; ``reference`` is the largest time that came in or was promised."""
+
+    section = "horizon"
 
     def __init__(self, streams: Sequence[Stream]) -> None:
         self._ahead = {stream.name: stream.ahead_us for stream in streams if stream.ahead_us is not None}
@@ -50,6 +54,13 @@ class Horizon:
         """A stream will send nothing older than this; that it sends nothing at all says nothing about time."""
         if time < NEVER:
             self.reference = time if self.reference is None else max(self.reference, time)
+
+    def header(self) -> dict[str, Any]:
+        return {"reference": self.reference}
+
+    def restore(self, header: Mapping[str, Any]) -> None:
+        reference = header["reference"]
+        self.reference = None if reference is None else int(reference)
 
     def look(self, spans: Mapping[str, Sequence[Span]]) -> tuple[dict[str, int], dict[str, int]]:
         """The largest time that may come in from each guarded stream, and the largest that does from every stream."""

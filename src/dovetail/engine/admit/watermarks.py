@@ -14,11 +14,14 @@ from typing import Any
 
 from dovetail.engine.block.elapsed import Elapsed
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
+from dovetail.engine.buffer.section import HeaderSection, whole_numbers
 from dovetail.model.stream import Stream
 
 
-class Watermarks:
+class Watermarks(HeaderSection):
     """Progress of the streams of one query."""
+
+    section = "watermarks"
 
     def __init__(self, streams: Sequence[Stream]) -> None:
         self._delay = {stream.name: stream.delay_us for stream in streams}
@@ -96,7 +99,30 @@ class Watermarks:
         """No stream will send anything any more."""
         self._value = dict.fromkeys(self._value, AFTER_ALL)
 
-    def state(self) -> dict[str, Any]:
+    def progress(self) -> dict[str, dict[str, Any]]:
+        """How far each stream has come, for an operator that starts later."""
+        clock = self.clock
+        return {
+            name: {
+                "watermark": value,
+                "silent": None if (heard := self._heard[name]) is None else clock.passed - heard,
+                "spoke": name in self._spoke,
+                "clock": clock.last,
+            }
+            for name, value in self._value.items()
+        }
+
+    def start_late(self, progress: Mapping[str, Mapping[str, Any]]) -> None:
+        """Go on with the progress of streams that others have seen before, on a clock that begins now."""
+        known = {name: progress[name] for name in self._value if name in progress}
+        self._value |= {name: int(each["watermark"]) for name, each in known.items()}
+        silent = {name: each.get("silent") for name, each in known.items()}
+        self._heard |= {name: None if since is None else -int(since) for name, since in silent.items()}
+        self._spoke = {name for name in self._spoke if name not in known or known[name]["spoke"]}
+        last = next((each["clock"] for each in known.values() if each.get("clock") is not None), None)
+        self.clock = Elapsed(0, last)
+
+    def header(self) -> dict[str, Any]:
         return {
             "watermarks": self._value,
             "largest": self._largest,
@@ -105,18 +131,13 @@ class Watermarks:
             "clock": [self.clock.passed, self.clock.last],
         }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        marks = whole_numbers({name: state["watermarks"][name] for name in self._value})
+    def restore(self, header: Mapping[str, Any]) -> None:
+        marks = whole_numbers({name: header["watermarks"][name] for name in self._value})
         self._value = {name: min(max(mark, BEFORE_ALL), AFTER_ALL) for name, mark in marks.items()}
-        known = state.get("largest", {})  # a state of an older version has none
+        known = header.get("largest", {})  # a state of an older version has none
         self._largest = whole_numbers({name: known.get(name, BEFORE_ALL) for name in self._value})
-        self._heard = {name: None if (time := state["heard"][name]) is None else int(time) for name in self._heard}
-        self._spoke = set(state["spoke"])
+        self._heard = {name: None if (time := header["heard"][name]) is None else int(time) for name in self._heard}
+        self._spoke = set(header["spoke"])
         latest = max((time for time in self._heard.values() if time is not None), default=None)
-        passed, last = state.get("clock") or (latest or 0, latest)  # without one, silence began at readings of a clock
+        passed, last = header.get("clock") or (latest or 0, latest)  # without one, silence began at clock readings
         self.clock = Elapsed(int(passed), None if last is None else int(last))
-
-
-def whole_numbers(counts: Mapping[str, Any]) -> dict[str, int]:
-    """The same numbers, if that is what they are: a state may have been written by anybody."""
-    return {name: int(value) for name, value in counts.items()}

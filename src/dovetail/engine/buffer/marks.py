@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail.engine.buffer.section import SliceKey, Slices
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.kernels import turn_notes
 
 Ids = npt.NDArray[np.int64]
-SliceKey = tuple[str, int]
 
 
 class Marks:
@@ -54,7 +54,7 @@ class Marks:
             np.minimum.at(self._window.note(self._name), ids - self._window.base, values)
             self._fresh.append(ids)
 
-    def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
+    def changes(self) -> tuple[Slices, list[SliceKey]]:
         """Notes to write and notes to delete since the last call."""
         tail = self._window.tail
         gone = [number for number, largest in self._slices.items() if largest < tail]
@@ -79,7 +79,7 @@ class Marks:
         self._fresh = []
         return np.flatnonzero(touched) + tail
 
-    def state(self) -> dict[SliceKey, pa.RecordBatch]:
+    def state(self) -> Slices:
         """All notes as one slice."""
         ids = self._noted()
         return {(self.section, 0): _batch(ids, self[ids])} if len(ids) else {}
@@ -102,7 +102,7 @@ class Marks:
     def header(self) -> dict[str, int]:
         return {"next": self._next}
 
-    def settle(self, header: dict[str, int]) -> None:
+    def restore(self, header: dict[str, int]) -> None:
         self._next = header["next"]
 
 

@@ -19,9 +19,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.block.time_order import places_in_order
+from dovetail.engine.buffer.section import SliceKey, Slices
 
 Times = npt.NDArray[np.int64]
-SliceKey = tuple[str, int]
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Pile:
             self.add(chunk.rows.filter(pa.array(keep)), chunk.times[keep])
         return before - len(self)
 
-    def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
+    def changes(self) -> tuple[Slices, list[SliceKey]]:
         """Chunks to write and chunks to delete since the last call."""
         new = {}
         for chunk in sorted(self._heap, key=lambda chunk: chunk.number):
@@ -127,12 +127,12 @@ class Pile:
         gone, self._gone = self._gone, []
         return new, [(self.section, number) for number in gone]
 
-    def state(self) -> dict[SliceKey, pa.RecordBatch]:
+    def state(self) -> Slices:
         """All chunks, without taking note of having written them."""
         return {(self.section, chunk.number): chunk.rows for chunk in self._heap}
 
     def load(self, number: int, rows: pa.RecordBatch) -> None:
-        """A chunk read back; ``settle`` then takes out what was released of it."""
+        """A chunk read back; ``restore`` then takes out what was released of it."""
         rows = rows if self._names is None else rows.rename_columns(list(self._names))
         heappush(self._heap, _Chunk(number, self._times_of(rows), rows, written=True))
 
@@ -144,7 +144,7 @@ class Pile:
     def header(self) -> dict[str, Any]:
         return {"next": self._next, "limit": self.limit}
 
-    def settle(self, header: dict[str, Any]) -> None:
+    def restore(self, header: dict[str, Any]) -> None:
         """Go on from where another left off."""
         self._next = header["next"]
         self.release(header["limit"])

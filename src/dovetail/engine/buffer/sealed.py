@@ -10,7 +10,7 @@ from zlib import crc32
 
 import pyarrow as pa
 
-from dovetail.engine.operator.snapshot import batch_from_bytes, batch_to_bytes
+from dovetail.engine.block.ipc import batch_from_bytes, batch_to_bytes
 from dovetail.errors import StateError
 
 _MARK = b"DVC\x01"

@@ -1,56 +1,20 @@
-"""The state of an engine as slices: Arrow blocks under (section, number), written once, then gone.
+"""The section of one window: which of its tuples are in which slice.
 
-    ("window/T", 1200)  ->  a record batch of the tuples with ids 1200, 1201, ...
-
-``SliceLog`` follows one window. Tuples not yet written are cut into slices when the changes are
-asked for, numbered by their first id; a slice is gone once its last tuple has expired. Which tuples
-of the oldest slice have expired is told by the window's tail, in the header.
+Tuples not yet written are cut into slices when the changes are asked for, numbered by their first id; a slice is gone
+once its last tuple has expired. Which tuples of the oldest slice have expired is told by the window's tail, in the
+header.
 """
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from dovetail.engine.block.block import Block
+from dovetail.engine.buffer.section import SliceKey, Slices
 from dovetail.engine.buffer.window import Window
 
-SliceKey = tuple[str, int]
 _SMALLEST = 4096
 _PER_WINDOW = 16
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What happened to the state since the last call: new slices, gone slices, and one small header."""
-
-    new: dict[SliceKey, pa.RecordBatch]
-    gone: list[SliceKey]
-    header: bytes
-
-
-class Section(Protocol):
-    """A part of the state under one name."""
-
-    section: str
-
-    def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
-        """Slices to write and slices to delete since the last call."""
-
-    def state(self) -> dict[SliceKey, pa.RecordBatch]:
-        """All slices, without taking note of having written them."""
-
-    def load(self, number: int, rows: pa.RecordBatch) -> None:
-        """A slice read back, in order of number."""
-
-    def drop(self, numbers: set[int]) -> None:
-        """Slices that are gone elsewhere."""
-
-    def header(self) -> dict[str, Any]:
-        """What else is needed to go on."""
-
-    def settle(self, header: dict[str, Any]) -> None:
-        """The header read back, after all slices."""
 
 
 class SliceLog:
@@ -63,7 +27,7 @@ class SliceLog:
         self._slices: list[tuple[int, int]] = []  # (first id, id after the last tuple), oldest first
         self._written = 0
 
-    def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
+    def changes(self) -> tuple[Slices, list[SliceKey]]:
         gone = [(self.section, first) for first, end in self._slices if end <= self._window.tail]
         self._slices = [(first, end) for first, end in self._slices if end > self._window.tail]
         new = self._cut(max(self._written, self._window.tail))
@@ -71,10 +35,10 @@ class SliceLog:
         self._written = self._window.end
         return new, gone
 
-    def state(self) -> dict[SliceKey, pa.RecordBatch]:
+    def state(self) -> Slices:
         return self._cut(self._window.tail)
 
-    def _cut(self, start: int) -> dict[SliceKey, pa.RecordBatch]:
+    def _cut(self, start: int) -> Slices:
         size, end = max(_SMALLEST, len(self._window) // _PER_WINDOW), self._window.end
         firsts = range(start, end, size)
         return {(self.section, first): self._window.batch(first, min(first + size, end)) for first in firsts}
@@ -96,7 +60,7 @@ class SliceLog:
     def header(self) -> dict[str, Any]:
         return {"tail": self._window.tail, "end": self._window.end}
 
-    def settle(self, header: dict[str, Any]) -> None:
+    def restore(self, header: dict[str, Any]) -> None:
         self._window.forget(min(header["tail"], self._window.end))
         if not len(self._window):
             self._window.start_at(header["end"])

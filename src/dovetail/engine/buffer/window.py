@@ -48,7 +48,6 @@ class Window:
         self.hidden = 0  # how many of the newest tuples probes do not see yet
         self._ahead = 0  # how many of them no index of a probe holds yet
         self.renewed = 0  # the first id of the last renewal
-        self.needed: Callable[[], int] = lambda: self.tail  # the oldest id that others still ask for
         self._columns: dict[str, Column] = {
             name: column_for(stream.schema.field(name).type) for name in storage.columns
         }
@@ -209,7 +208,8 @@ class Window:
 
     def _write(self, block: Block) -> tuple[int, int]:
         first, last = self.end, self.end + len(block)
-        self._make_room(len(block))
+        if self.lacks_room(len(block)):
+            self.make_room(len(block), self.tail)
         at, stop = first - self.base, last - self.base
         for name, column in self._columns.items():
             column.append(block.columns[name], at)
@@ -295,23 +295,30 @@ class Window:
                 index.expire(self.tail, len(self))
             if self.tail == self.end:
                 self._clock, self.slack = None, 0
-            if self._capacity > max(_SPARE, 8 * len(self)):
-                self._give_back()
 
-    def _give_back(self) -> None:
-        """Free what is far too much room, also for what others still ask for."""
-        kept = self.needed()
+    @property
+    def has_spare_room(self) -> bool:
+        """Whether it has far more room than its tuples need."""
+        return self._capacity > max(_SPARE, 8 * len(self))
+
+    def give_back(self, kept: int) -> None:
+        """Free most of the room that tuples from id ``kept`` on do not need."""
         if self._capacity > max(_SPARE, 8 * (self.end - kept)):
             self._move(kept, (self.end - kept) * 3 // 2)
 
-    def renew(self, ids: Times) -> None:
-        """Keep these tuples only, stored once more under new ids: ids stay consecutive, slices are written anew."""
+    def renew(self, ids: Times, kept: int | None = None) -> None:
+        """Keep these tuples only, stored once more under new ids: ids stay consecutive, slices are written anew.
+
+        Expired tuples from id ``kept`` on stay readable.
+        """
         slots = ids - self.base
         columns = {name: column.take(slots) for name, column in self._columns.items()}
         derived = {attribute: numbers.data[slots] for attribute, numbers in self._derived.items()}
         notes = {name: values[slots] for name, (values, _) in self._notes.items()}
         block = Block(columns, self.times[slots], derived, self.eligible(ids), in_order=False)
         self.forget(self.end)
+        if kept is not None and self.lacks_room(len(block)):
+            self.make_room(len(block), kept)
         self.renewed, last = self.append(block)
         for name, values in notes.items():
             self.note(name)[self.renewed - self.base : last - self.base] = values
@@ -346,11 +353,12 @@ class Window:
         arrays = [column.slice(start, stop) for column in self._columns.values()]
         return pa.RecordBatch.from_arrays(arrays, names=list(self._columns))
 
-    def _make_room(self, more: int) -> None:
-        """Move the live part to the front once the end is reached; a third stays free for what comes."""
-        if self.end - self.base + more <= self._capacity:
-            return
-        kept = self.needed()
+    def lacks_room(self, more: int) -> bool:
+        """Whether so many more tuples do not fit behind the last one."""
+        return self.end - self.base + more > self._capacity
+
+    def make_room(self, more: int, kept: int) -> None:
+        """Move tuples from id ``kept`` on to the front, so that ``more`` fit; a third stays free for what comes."""
         size = self.end - kept + more
         fits = size * 3 // 2 <= self._capacity <= size * 4
         self._move(kept, self._capacity if fits else size * 3 // 2)

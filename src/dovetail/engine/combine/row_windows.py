@@ -78,27 +78,34 @@ class RowWindowed:
         times[come] = self._window.times[pushing[come]]
         return times
 
-    def forget(self, reach: int) -> None:
-        """Drop tuples from the front that no newest member from ``reach`` on can see."""
+    def forget(self, reach: int) -> Ids | None:
+        """Drop tuples from the front that no newest member from ``reach`` on can see.
+
+        Returns the tuples still inside if most of the window is not, for ``renew``; None otherwise.
+        """
         window = self._window
         if self._group is None:
             start, stop = window.tail - window.base, window.end - window.hidden - window.base
             window.forget(window.base + first_at_least(window.clock, start, stop, reach) - self._count)
-        else:
-            start, stop = window.tail - window.base, window.end - window.hidden - window.base
-            window.forget(window.base + first_note_from(self.linked(), start, stop, reach))
-            if len(window) > self._allowed and not window.hidden:
-                self._compact(reach)
+            return None
+        start, stop = window.tail - window.base, window.end - window.hidden - window.base
+        window.forget(window.base + first_note_from(self.linked(), start, stop, reach))
+        return self._sparse(reach) if len(window) > self._allowed and not window.hidden else None
 
-    def _compact(self, reach: int) -> None:
-        """Store what is still inside anew, if that is less than half; it looks again once a quarter more came."""
+    def _sparse(self, reach: int) -> Ids | None:
+        """What is still inside, if that is less than half; it looks again once a quarter more came."""
         window = self._window
         ids = window.tail + np.flatnonzero(self.linked()[window.tail - window.base : window.end - window.base] >= reach)
-        if len(window) > 2 * len(ids) + _SPARE:
-            window.renew(ids)
-            for name, fill in _LINKS.items():
-                window.note(name)[window.tail - window.base : window.end - window.base] = fill
-        self._allowed = max(2 * len(ids) + _SPARE, len(window) * 5 // 4)
+        sparse = len(window) > 2 * len(ids) + _SPARE
+        self._allowed = max(2 * len(ids) + _SPARE, (len(ids) if sparse else len(window)) * 5 // 4)
+        return ids if sparse else None
+
+    def renew(self, ids: Ids, kept: int) -> None:
+        """Store the tuples still inside once more, without those between them; ids from ``kept`` on stay readable."""
+        window = self._window
+        window.renew(ids, kept)
+        for name, fill in _LINKS.items():
+            window.note(name)[window.tail - window.base : window.end - window.base] = fill
 
 
 class RowCheck:

@@ -5,7 +5,7 @@ Results wait as ids (``Fresh``) until they leave or until they must become rows,
 window is about to move the tuples they name, or because the state is written.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -14,22 +14,21 @@ import pyarrow as pa
 from dovetail.engine.block.arrow_values import values_of
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.pile import Pile
-from dovetail.engine.buffer.slices import Section
+from dovetail.engine.buffer.section import Section
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.deliver.fresh import Fresh
+from dovetail.engine.deliver.project import Projection
 from dovetail.model.query import JoinQuery
-
-Gather = Callable[[Partial], Iterator[pa.RecordBatch]]
 
 
 class Hold:
-    """The last stage before results leave the engine; ``gather`` makes rows of them.
+    """The last stage before results leave the engine; the ``projection`` makes rows of them.
 
     Their ``names`` may be others than when they were stored.
     """
 
-    def __init__(self, query: JoinQuery, gather: Gather, names: Sequence[str] | None = None) -> None:
-        self._gather = gather
+    def __init__(self, query: JoinQuery, projection: Projection, names: Sequence[str] | None = None) -> None:
+        self._projection = projection
         self._fresh = Fresh()
         self._ordered = query.order != "none"
         self._may_be_late = query.late == "keep"
@@ -59,7 +58,7 @@ class Hold:
         if self._ordered:
             self._fresh.add(results)
             return
-        yield from self.give_all(self._gather(results))
+        yield from self.give_all(self._projection.rows(results))
 
     def give_all(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows that were just made, in several batches."""
@@ -70,12 +69,12 @@ class Hold:
         """The smallest id of a stream's tuples that it will still ask for."""
         return self._fresh.oldest(stream, default)
 
-    def write(self) -> None:
+    def materialise(self) -> None:
         """Make rows of all that still waits as ids."""
         self._keep(self._fresh.all())
 
     def _keep(self, results: Partial | None) -> None:
-        for rows in self._gather(results) if results is not None else ():
+        for rows in self._projection.rows(results) if results is not None else ():
             self.keep(rows)
 
     def give(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -116,7 +115,7 @@ class Hold:
         due = self._fresh.due(limit)
         if due is not None and self.pile.earliest(AFTER_ALL) > limit:
             self.pile.limit = limit  # nothing to merge them with
-            for rows in self._gather(due):
+            for rows in self._projection.rows(due):
                 self.results += rows.num_rows
                 yield rows
             return

@@ -28,6 +28,11 @@ class Projection:
 
     def __init__(self, plan: Plan, windows: Mapping[str, Window]) -> None:
         self._windows = windows
+        self.adopt(plan)
+
+    def adopt(self, plan: Plan) -> None:
+        """Read columns as another plan stores them."""
+        windows = self._windows
         self._schema = plan.query.joined
         self._verify = [Call("eq", (e.left, e.right), pa.bool_()) for e in plan.verify]
         expressions = [output.expression for output in plan.query.select]

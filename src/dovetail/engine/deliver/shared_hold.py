@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from dovetail.engine.block.time_range import AFTER_ALL
 from dovetail.engine.combine.partial import Partial
-from dovetail.engine.deliver.hold import Gather, Hold, result_times
+from dovetail.engine.deliver.hold import Hold, result_times
+from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.route import Subscription
 from dovetail.plan.share_queries import SharedPlan
 
@@ -20,8 +21,8 @@ from dovetail.plan.share_queries import SharedPlan
 class SharedHold(Hold):
     """The last stage before rows leave the operator, named."""
 
-    def __init__(self, shared: SharedPlan, subscriptions: Sequence[Subscription], gather: Gather) -> None:
-        super().__init__(shared.plan.query, gather)
+    def __init__(self, shared: SharedPlan, subscriptions: Sequence[Subscription], projection: Projection) -> None:
+        super().__init__(shared.plan.query, projection)
         self.delivered: Counter[str] = Counter()
         self.limits: Sequence[int] | None = None
         self._kept_back: list[pa.RecordBatch] = []
@@ -46,7 +47,7 @@ class SharedHold(Hold):
 
     def take(self, results: Partial) -> Iterator[pa.RecordBatch]:
         """Results that were just made; which queries they belong to shows once they are rows."""
-        yield from self.give_all(self._gather(results))
+        yield from self.give_all(self._projection.rows(results))
 
     def give(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Rows that were just made."""

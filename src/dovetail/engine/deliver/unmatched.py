@@ -79,9 +79,10 @@ class Unmatched:
 class Semi:
     """The tuples of the first stream that have a partner, each given out once."""
 
-    def __init__(self, name: str, window: Window) -> None:
-        self._name = name
+    def __init__(self, name: str, window: Window, width: int) -> None:
+        self.name = name
         self._window = window
+        self._width = width
         self.marks = Marks("given", name, window, OPEN)
         self._best = Marks("best", name, window, NEVER)
 
@@ -90,13 +91,14 @@ class Semi:
 
     def see(self, results: Partial) -> None:
         """Remember the smallest result time of each tuple."""
-        ids = results.ids[self._name]
+        ids = results.ids[self.name]
         waiting = self.marks[ids] == OPEN
         self._best.lower(ids[waiting], results.newest[waiting])
 
-    def due(self, limit: int, leaving_before: int) -> tuple[Ids, Ids]:
-        """Matched tuples that no smaller result time can reach, or that are about to be forgotten."""
+    def due(self, limit: int, others: int) -> tuple[Ids, Ids]:
+        """Matched tuples that no smaller result time can reach, or that nothing from ``others`` on can join."""
         window = self._window
+        leaving_before = window.id_from(others - self._width)
         best = self._best.range(window.tail, window.end)
         ids = np.arange(window.tail, window.end)
         due = (best < NEVER) & (self.marks.range(window.tail, window.end) == OPEN)

@@ -78,7 +78,8 @@ class Observed:
         self._seen = {name: Seen(name, (other for other in windows if other != name)) for name in windows}
         self._clock = self._latest = self._began = BEFORE_ALL
         self._since = 0
-        self.results = 0  # made since the last reading
+        self._made = 0  # results, up to the last reading
+        self.readings = 0
         self.due, self.curious = False, True
         self._look_every = 1 if every else _LOOK_EVERY
         self.closely = dict.fromkeys(windows, True)
@@ -132,13 +133,13 @@ class Observed:
         spoken = [seen.latest for seen in self._seen.values() if seen.latest > BEFORE_ALL]
         return max(min(spoken), self._latest - _FAR_BEHIND * INTERVAL_US)
 
-    def read(self, probes: Iterable[Probe]) -> None:
-        """Take what the counters have gathered, when it is due."""
+    def read(self, probes: Iterable[Probe], made: int) -> None:
+        """Take what the counters have gathered, when it is due; ``made``: results so far."""
         probes = tuple(probes)
         self._levels = [level for probe in probes for level in probe.levels]
         now = self._now()
         passed_s = (now - self._clock) / 1e6
-        fresh: dict[tuple[str, ...], float] = {("results",): self.results}
+        fresh: dict[tuple[str, ...], float] = {("results",): made - self._made}
         for seen in self._seen.values():
             fresh |= seen.take()
         self._sums.add(passed_s, fresh)
@@ -146,7 +147,8 @@ class Observed:
         self._came.add(passed_s, {place: came for place, (came, _) in taken})
         self._matched.add(passed_s, {place: matched for place, (_, matched) in taken})
         self._clock = now
-        self._since = self.results = 0
+        self._since, self._made = 0, made
+        self.readings += 1
         self.due = False
         self.closely = dict.fromkeys(self.closely, True)
 

@@ -6,31 +6,29 @@ The digest is checked before anything else is read.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 
-import pyarrow as pa
-
 from dovetail.engine.block.ipc import batch_from_bytes, batch_to_bytes
-from dovetail.engine.buffer.slices import SliceKey
+from dovetail.engine.buffer.section import Changes, Slices
 from dovetail.errors import DovetailError, StateError
 
 _MAGIC = b"DOVETAIL\x01"
 _DIGEST = 16
 
 
-def pack_snapshot(fingerprint: str, header: bytes, slices: Mapping[SliceKey, pa.RecordBatch]) -> bytes:
+def pack_snapshot(fingerprint: str, state: Changes) -> bytes:
     """Bytes that ``unpack_snapshot`` turns back, if the fingerprint is the same."""
-    blobs = [batch_to_bytes(batch) for batch in slices.values()]
-    keys = [[section, number, len(blob)] for (section, number), blob in zip(slices, blobs, strict=True)]
-    head = json.dumps({"query": fingerprint, "header": header.decode(), "slices": keys}).encode()
+    blobs = [batch_to_bytes(batch) for batch in state.new.values()]
+    keys = [[section, number, len(blob)] for (section, number), blob in zip(state.new, blobs, strict=True)]
+    head = json.dumps({"query": fingerprint, "header": state.header.decode(), "slices": keys}).encode()
     body = len(head).to_bytes(8, "little") + head + b"".join(blobs)
     return _MAGIC + blake2b(body, digest_size=_DIGEST).digest() + body
 
 
-def unpack_snapshot(data: bytes, fingerprint: str) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
-    """Slices and header; StateError if the bytes are damaged or belong to another query."""
+def unpack_snapshot(data: bytes, fingerprint: str) -> Changes:
+    """All of the state, to be applied; StateError if the bytes are damaged or belong to another query."""
     start = len(_MAGIC) + _DIGEST
     if not isinstance(data, bytes) or not data.startswith(_MAGIC[:-1]):
         raise StateError("this is not a Dovetail snapshot; give the bytes that run.snapshot() returned")
@@ -56,7 +54,7 @@ def readable() -> Iterator[None]:
         ) from error
 
 
-def _read(data: bytes, start: int, fingerprint: str) -> tuple[dict[SliceKey, pa.RecordBatch], bytes]:
+def _read(data: bytes, start: int, fingerprint: str) -> Changes:
     size = int.from_bytes(data[start : start + 8], "little")
     head = json.loads(data[start + 8 : start + 8 + size])
     if head["query"] != fingerprint:
@@ -64,9 +62,10 @@ def _read(data: bytes, start: int, fingerprint: str) -> tuple[dict[SliceKey, pa.
             "this snapshot belongs to another query: its streams, predicates, windows or select list differ. "
             "Resume with the query that made it, or start without a snapshot."
         )
-    slices, at = {}, start + 8 + size
+    slices: Slices = {}
+    at = start + 8 + size
     for section, number, length in head["slices"]:
         slices[section, number] = batch_from_bytes(data[at : at + length])
         slices[section, number].validate(full=True)  # nothing is reached through offsets that point elsewhere
         at += length
-    return slices, head["header"].encode()
+    return Changes(slices, [], head["header"].encode())

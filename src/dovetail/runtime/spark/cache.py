@@ -17,7 +17,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dovetail.engine.operator.engine import Engine
+from dovetail.engine.operator.contract import Operator
+from dovetail.runtime.spark.parts import StateParts
 
 BucketKey = tuple[str, str, int]
 _PER_BUCKET = 2  # engines of one bucket; each costs the memory of its windows
@@ -25,10 +26,11 @@ _PER_BUCKET = 2  # engines of one bucket; each costs the memory of its windows
 
 @dataclass(frozen=True)
 class Cached:
-    """An engine, and the token of the state it agrees with."""
+    """An operator, the token of the state it agrees with, and where it finds what it has spilled."""
 
     token: str
-    engine: Engine
+    operator: Operator
+    parts: StateParts
 
 
 class EngineCache:

@@ -10,12 +10,10 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
-from dovetail.engine.operator.engine import Engine
 
 
-def heartbeat(engine: Engine, delay_us: int) -> Iterator[pa.RecordBatch]:
+def heartbeat(schema: pa.Schema, frontier: int, delay_us: int) -> Iterator[pa.RecordBatch]:
     """A row without values at the time that tells the next operator this one's frontier."""
-    schema, frontier = engine.plan.query.schema, engine.frontier
     if BEFORE_ALL < frontier < AFTER_ALL:
         time = pa.array([frontier + delay_us], pa.int64()).cast(schema.field(0).type)
         nothing = [pa.nulls(1, field.type) for field in list(schema)[1:]]

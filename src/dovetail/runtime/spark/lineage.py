@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dovetail.engine.buffer.slices import SliceKey
+from dovetail.engine.buffer.section import SliceKey
 
 REMEMBERED = 16
 

@@ -15,25 +15,22 @@ dies before leaves the committed state as it was, and its engine, taken out of t
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import pyarrow as pa
 
 from dovetail.control.schedule import schedule_windows
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
-from dovetail.engine.buffer.slices import Changes
-from dovetail.engine.operator.engine import Engine
-from dovetail.engine.operator.shared import SharedEngine
-from dovetail.kernel import cpu_time
-from dovetail.model.order import Adaptive
+from dovetail.engine.buffer.section import Changes
+from dovetail.engine.operator.contract import Operator
+from dovetail.engine.operator.group import Group, Setup
+from dovetail.engine.operator.state import read_header
 from dovetail.observe.statistics_report import statistics_report
 from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import SharedPlan
-from dovetail.runtime.adapting import Adapting, WallStopwatch
-from dovetail.runtime.replanning import Replanning
+from dovetail.runtime.operator_of import Hands, steered
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces
 from dovetail.runtime.spark.cache import ENGINES, BucketKey, Cached
@@ -47,6 +44,7 @@ from dovetail.runtime.spark.state import BucketState, Head
 from dovetail.runtime.spark.streaming_run import query_id
 from dovetail.runtime.spark.variables import Variables
 from dovetail.runtime.spark.worker_memory import keep_memory
+from dovetail.runtime.wall_stopwatch import WallStopwatch
 
 RESULT_BYTES = 8 << 20
 
@@ -73,18 +71,22 @@ class Job:
     shared: SharedPlan | None = None
 
     @property
+    def paced(self) -> bool:
+        """Whether rows wait for CPU time, which passes before they are joined."""
+        return self.plan.query.budget is not None and self.plan.query.budget.cpu is not None
+
+    @property
     def spills(self) -> bool:
         """Whether the state store also holds what does not fit into the memory of a worker."""
         budget = self.plan.query.budget
         return budget is not None and budget.memory is not None and budget.policy == "spill" and not self.once
 
-    def engine(self) -> Engine:
-        """A new engine."""
+    def operator(self, parts: StateParts) -> Operator:
+        """A new operator; what it spills goes to ``parts``."""
         if self.shared is not None:
-            return SharedEngine(self.shared, WallStopwatch(), schedule=schedule_windows(self.shared))
-        engine = Engine(self.plan, WallStopwatch(self.plan.query.order), store=StateParts() if self.spills else None)
-        Replanning(engine)
-        return engine
+            return Group(self.shared, schedule_windows(self.shared), Setup(WallStopwatch()))
+        stopwatch = WallStopwatch(self.plan.query.order)
+        return steered(self.plan, Hands(stopwatch, store=parts if self.spills else None))
 
 
 class JoinOperator:
@@ -103,106 +105,91 @@ class JoinOperator:
         """Rows of static inputs, before the first batch; their streams advance once all have come."""
         arrivals = read_arrivals([rows], self._job.plan)
         report = Report(bucket, arrivals)
-        head, engine = self._recall(report)
+        head, cached = self._recall(report)
         silent = dict.fromkeys(arrivals.newest, BEFORE_ALL)
-        for _ in engine.push(arrivals.blocks, silent, {}):  # tables say nothing about how far streams have come
+        for _ in cached.operator.push(arrivals.blocks, silent, {}):  # tables say nothing about how far streams are
             raise AssertionError("static inputs alone cannot make a result")
-        self._save(head, engine, report)
+        self._save(head, cached, report)
 
     def take(self, bucket: int, rows: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """One batch, or none but the time that has passed: its results, and a report."""
         arrivals = read_arrivals(rows, self._job.plan)
         report = Report(bucket, arrivals)
-        head, engine = self._recall(report)
-        if arrivals.nothing and not engine.awaits(arrivals.now):
+        head, cached = self._recall(report)
+        if arrivals.nothing and (arrivals.now is None or not cached.operator.awaits(arrivals.now)):
             if head is not None:
-                ENGINES.put(self._key(bucket), Cached(head.token, engine))
+                ENGINES.put(self._key(bucket), cached)
             return
-        yield from self._batch(head, engine, arrivals, report)
+        yield from self._batch(head, cached, arrivals, report)
 
-    def _batch(self, head: Head | None, engine: Engine, arrivals: Arrivals, report: Report) -> Iterator[pd.DataFrame]:
-        results = report.timed("join", self._results(engine, arrivals))
+    def _batch(self, head: Head | None, cached: Cached, arrivals: Arrivals, report: Report) -> Iterator[pd.DataFrame]:
+        operator = cached.operator
+        results = report.timed("join", self._results(operator, arrivals))
         if self._job.diverts:
-            results = self._diverted(engine, results)
+            results = self._diverted(operator, results)
         for piece in in_pieces(report.counted(results), RESULT_BYTES):
             yield self._output.rows(piece)
-        engine.diverted.take()
+        operator.diverted.take()  # nobody else asks for them
         if not self._job.once:
-            self._save(head, engine, report)
-        metrics = engine.metrics() | {"statistics": statistics_report(engine.observed.statistics())}
-        if engine.pacer is not None:
-            metrics["budget"] = engine.pacer.metrics()
+            self._save(head, cached, report)
+        (readings,) = operator.statistics()
+        metrics = operator.metrics() | {"statistics": statistics_report(readings.observed.statistics())}
         yield self._output.report(json.dumps(report.finished(metrics)))
 
-    def _results(self, engine: Engine, arrivals: Arrivals) -> Iterator[pa.RecordBatch]:
+    def _results(self, operator: Operator, arrivals: Arrivals) -> Iterator[pa.RecordBatch]:
         for name in self._job.ended:
-            yield from engine.advance(name, AFTER_ALL)
-        push = partial(engine.push, arrivals.blocks, arrivals.newest, arrivals.spans)
-        yield from self._adapted(engine, self._paced(engine, push, arrivals.now) if engine.shedding else push())
-        if arrivals.now is not None and engine.shedding is None:
-            yield from engine.tick(arrivals.now)
+            yield from operator.advance(name, AFTER_ALL)
+        if arrivals.now is not None and self._job.paced:
+            yield from operator.tick(arrivals.now)
+        yield from operator.push(arrivals.blocks, arrivals.newest, arrivals.spans)
+        if arrivals.now is not None and not self._job.paced:
+            yield from operator.tick(arrivals.now)
         if self._job.once:
-            yield from engine.close()
+            yield from operator.close()
         elif self._job.relays_us is not None:
-            yield from heartbeat(engine, self._job.relays_us)
+            yield from heartbeat(self._job.plan.query.schema, operator.frontier, self._job.relays_us)
 
-    def _paced(
-        self, engine: Engine, push: Callable[[], Iterator[pa.RecordBatch]], now: int | None
-    ) -> Iterator[pa.RecordBatch]:
-        """Under a CPU budget: what waited and what comes, as far as the time since the last batch allows."""
-        budget = self._job.plan.query.budget
-        assert budget is not None
-        from dovetail.runtime.cpu_budget import CpuBudget  # its solvers take a while to load
-
-        cpu = CpuBudget(engine, budget, cpu_time)
-        if now is not None:
-            yield from cpu.tick(now)
-        yield from cpu.around(push)
-        cpu.save()
-
-    def _diverted(self, engine: Engine, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _diverted(self, operator: Operator, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that did not come in, instead of the results."""
         for _ in results:
             pass
-        yield from engine.diverted.take().to_batches()
+        yield from operator.diverted.take().to_batches()
 
-    def _adapted(self, engine: Engine, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Under the adaptive order, decide after the batch where the next one waits."""
-        order = self._job.plan.query.order
-        return Adapting(engine, order.alpha).around(results) if isinstance(order, Adaptive) else results
+    def _recall(self, report: Report) -> tuple[Head | None, Cached]:
+        """An operator that agrees with the state, and that finds there what it has spilled."""
+        head, cached = self._found(report)
+        cached.parts.bind(self._state.parts)
+        return head, cached
 
-    def _recall(self, report: Report) -> tuple[Head | None, Engine]:
-        """An engine that agrees with the state, and that finds there what it has spilled."""
-        head, engine = self._found(report)
-        if isinstance(engine.store, StateParts):
-            engine.store.bind(self._state.parts)
-        return head, engine
-
-    def _found(self, report: Report) -> tuple[Head | None, Engine]:
-        """The engine, by the cheapest way that is safe."""
+    def _found(self, report: Report) -> tuple[Head | None, Cached]:
+        """The operator, by the cheapest way that is safe."""
         with report.phase("load"):
             head = self._state.head(self._fingerprint, self._description)
             if head is None:
                 report.recalled = "new"
-                return None, self._job.engine()
+                return None, self._new("")
             lineage = head.lineage
             cached = ENGINES.take(self._key(report.bucket), head.token, lambda token: lineage.since(token) is not None)
             if cached and cached.token == head.token:
                 report.recalled = "cached"
-                return head, cached.engine
+                return head, cached
             if cached and self._catch_up(cached, head):
                 report.recalled = "caught up"
-                return head, cached.engine
+                return head, cached
             report.recalled = "loaded"
-            engine = self._job.engine()
-            engine.apply(Changes(dict(self._state.load_all()), [], head.header))
-            return head, engine
+            fresh = self._new(head.token)
+            fresh.operator.apply(Changes(dict(self._state.load_all()), [], head.header))
+            return head, fresh
+
+    def _new(self, token: str) -> Cached:
+        parts = StateParts()
+        return Cached(token, self._job.operator(parts), parts)
 
     def _key(self, bucket: int) -> BucketKey:
         return self._query_id, self._job.run, bucket
 
     def _catch_up(self, cached: Cached, head: Head) -> bool:
-        """Apply the batches that an engine missed; False if they are too many, or if it does not end up like the state.
+        """Apply the batches that an operator missed; False if they are too many, or if it ends up unlike the state.
 
         Tuples that came and went while it was away leave a gap that slices do not tell of; its header does.
         """
@@ -210,12 +197,12 @@ class JoinOperator:
         if missed is None:
             return False
         load, drop = missed
-        cached.engine.apply(Changes(self._state.load(load), drop, head.header))
-        left = cached.engine.changes()
-        return not left.new and not left.gone and json.loads(left.header) == json.loads(head.header)
+        cached.operator.apply(Changes(self._state.load(load), drop, head.header))
+        left = cached.operator.changes()
+        return not left.new and not left.gone and json.loads(left.header) == read_header(head.header)
 
-    def _save(self, head: Head | None, engine: Engine, report: Report) -> None:
+    def _save(self, head: Head | None, cached: Cached, report: Report) -> None:
         with report.phase("save"):
-            changes = engine.changes()
+            changes = cached.operator.changes()
             token, report.written = self._state.save(head, self._fingerprint, self._description, changes)
-            ENGINES.put(self._key(report.bucket), Cached(token, engine))
+            ENGINES.put(self._key(report.bucket), replace(cached, token=token))

@@ -18,7 +18,7 @@ from zlib import crc32
 import pyarrow as pa
 
 from dovetail.engine.buffer.sealed import seal, seal_batch, unseal, unseal_batch
-from dovetail.engine.buffer.slices import Changes, SliceKey
+from dovetail.engine.buffer.section import Changes, SliceKey
 from dovetail.errors import StateError
 from dovetail.runtime.spark.blob import owned
 from dovetail.runtime.spark.lineage import Lineage, Step

@@ -1,6 +1,7 @@
 """Diverted rows: kept until somebody takes them, part of the state, and counted in the memory of a run."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,10 +72,11 @@ def test_a_snapshot_holds_them() -> None:
 def test_a_snapshot_from_before_they_were_part_of_it_is_read() -> None:
     run = overdue()
     join = query()
-    header = json.loads(run._engine.state()[1])
+    state = run.operator.state()
+    header = json.loads(state.header)
     del header["sections"]["diverted"]
-    slices, _ = run._engine.state()
-    again = join.local(snapshot=pack_snapshot(fingerprint(join.model), json.dumps(header).encode(), slices))
+    older = replace(state, header=json.dumps(header).encode())
+    again = join.local(snapshot=pack_snapshot(fingerprint(join.model), older))
     assert again.late.num_rows == 0
     again.push("A", rows(5, 1))
     assert keys(again.late) == [5]

@@ -45,7 +45,7 @@ def test_silence_begins_at_the_first_tick_after_a_stream_spoke() -> None:
     marks.tick(6)
     assert (marks["A"], marks["B"]) == (100, 100)
     restored = Watermarks(query().model.streams)
-    restored.restore(marks.state())
+    restored.restore(marks.header())
     assert restored.state() == marks.state()
 
 

@@ -38,7 +38,7 @@ def test_a_pile_gives_rows_in_order_and_its_changes_rebuild_it(steps: list[tuple
         second.drop({number for _, number in gone})
         for (_, number), rows in new.items():
             second.load(number, rows)
-        second.settle(first.header())
+        second.restore(first.header())
         assert len(second) == len(first) == len(waiting)
         assert second.earliest(99) == first.earliest(99) == min(waiting, default=99)
     assert_same_ends(first, second)
@@ -84,7 +84,7 @@ def test_slices_and_marks_rebuild_a_window(steps: list[tuple[int, int, bool]]) -
                 target.drop({number for _, number in gone})
                 for (_, number), rows in new.items():
                     target.load(number, rows)
-                target.settle(source.header())
+                target.restore(source.header())
             assert (theirs.tail, theirs.end) == (ours.tail, ours.end)
             assert theirs.batch(theirs.tail, theirs.end).equals(ours.batch(ours.tail, ours.end))
             assert marks[0].range(ours.tail, ours.end).tolist() == marks[1].range(theirs.tail, theirs.end).tolist()

@@ -179,9 +179,9 @@ def test_what_has_gone_is_forgotten() -> None:
         for name in "AB":
             for _ in engine.push({name: table.slice(start, 500)}):
                 pass
-    assert isinstance(engine._hold, Sliding)
-    assert engine._hold._groups is not None
-    assert engine._hold._groups.size < 40_000
+    assert isinstance(engine.line.exit.hold, Sliding)
+    assert engine.line.exit.hold._groups is not None
+    assert engine.line.exit.hold._groups.size < 40_000
     assert engine.metrics()["results"] > 300_000
 
 

@@ -21,8 +21,9 @@ import pyarrow as pa
 from dovetail.engine.block.arrow_values import values_of
 from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.pile import Pile
-from dovetail.engine.buffer.slices import Section
-from dovetail.engine.deliver.hold import Gather, Hold, result_times
+from dovetail.engine.buffer.section import Section
+from dovetail.engine.deliver.hold import Hold, result_times
+from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.sliding.groups import Groups
 from dovetail.engine.evaluate import compile_expression
 from dovetail.model.aggregate import GROUP, UNTIL
@@ -34,8 +35,8 @@ _SPARE = 4096
 class Sliding(Hold):
     """Order and aggregates in one."""
 
-    def __init__(self, query: JoinQuery, gather: Gather) -> None:
-        super().__init__(query, gather)
+    def __init__(self, query: JoinQuery, projection: Projection) -> None:
+        super().__init__(query, projection)
         assert query.aggregation is not None
         self._ordered = True
         self._aggregation, self._joined, self._schema = query.aggregation, query.joined, query.schema
@@ -101,8 +102,8 @@ class Live(Pile):
         super().__init__("live", _until, BEFORE_ALL)
         self.foreign = False
 
-    def settle(self, header: dict[str, Any]) -> None:
-        super().settle(header)
+    def restore(self, header: dict[str, Any]) -> None:
+        super().restore(header)
         self.foreign = True
 
 

@@ -16,7 +16,7 @@ from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.deliver.hold import Hold
-from dovetail.engine.policies.memory.insides import Insides
+from dovetail.engine.policies.stages import Stages
 from dovetail.model.budget import Tuples
 
 _INDEX_BYTES = 24  # per tuple of a window that is still empty: chains, clock, derived numbers
@@ -26,50 +26,50 @@ _LATE_BYTES = 9  # per diverted row beside its columns: how late it was, whether
 class Account:
     """What is held, in bytes or in tuples, beside the limit."""
 
-    def __init__(self, inside: Insides, memory: int | Tuples) -> None:
-        self._inside = inside
+    def __init__(self, stages: Stages, memory: int | Tuples) -> None:
+        self._stages = stages
         self._tuples = isinstance(memory, Tuples)
         self.limit = memory.count if isinstance(memory, Tuples) else memory
 
     def held(self) -> int:
         """Everything."""
-        return sum(map(self.stored, self._inside.windows)) + self.given_later()
+        return sum(map(self.stored, self._stages.store.windows)) + self.given_later()
 
     def stored(self, name: str) -> int:
         """One stream's window."""
-        window = self._inside.windows[name]
+        window = self._stages.store.windows[name]
         return len(window) if self._tuples else window.resident
 
     def per_tuple(self, name: str) -> float:
         """Of one stream's window, for each tuple."""
-        return max(1.0, self.stored(name) / max(1, len(self._inside.windows[name])))
+        return max(1.0, self.stored(name) / max(1, len(self._stages.store.windows[name])))
 
     def given_later(self) -> int:
         """Input that waits, output that is held, rows that were diverted; of a budget in tuples no part."""
-        inside = self._inside
-        return 0 if self._tuples else held_bytes(inside.gate, inside.hold, inside.diverted)
+        inputs = self._stages.inputs
+        return 0 if self._tuples else held_bytes(inputs.gate, self._stages.exit.hold, inputs.diverted)
 
     def diverted(self) -> int:
         """Late rows that nobody has taken; of a budget in tuples no part."""
-        return 0 if self._tuples else self._inside.diverted.nbytes
+        return 0 if self._tuples else self._stages.inputs.diverted.nbytes
 
     def held_output(self) -> int:
         """Output that waits for its order; of a budget in tuples no part."""
-        return 0 if self._tuples else self._inside.hold.nbytes
+        return 0 if self._tuples else self._stages.exit.hold.nbytes
 
     def after(self, incoming: Mapping[str, pa.Table | pa.RecordBatch]) -> int:
         """What would be held if these rows were stored and none expired."""
         return self.given_later() + sum(
             self._grown(name, incoming[name]) if name in incoming else self.stored(name)
-            for name in self._inside.windows
+            for name in self._stages.store.windows
         )
 
     def _grown(self, name: str, rows: pa.Table | pa.RecordBatch) -> int:
-        window, more = self._inside.windows[name], rows.num_rows
+        window, more = self._stages.store.windows[name], rows.num_rows
         if self._tuples:
             return int(len(window) + more)
         stored = window.resident_with(more, rows.nbytes + _INDEX_BYTES * more)
-        diverted = rows.nbytes + _LATE_BYTES * more if self._inside.diverted.wanted else 0
+        diverted = rows.nbytes + _LATE_BYTES * more if self._stages.inputs.diverted.wanted else 0
         return max(stored, window.resident + diverted)  # all of them may be late
 
 

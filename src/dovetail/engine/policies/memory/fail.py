@@ -7,22 +7,23 @@ if that grows too large, the run stops in the middle of the batch.
     limit 100 MB, held 90 MB      push of 5 MB: taken      push of 20 MB: BudgetError, and 90 MB are still held
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from dovetail.engine.policies.memory.account import Account, take_them
-from dovetail.engine.policies.memory.insides import Insides, Rows
-from dovetail.engine.policies.memory.keeper import Carefree, Incoming, Reach
+from dovetail.engine.policies.memory.policy import Incoming, Unlimited
+from dovetail.engine.policies.stages import Rows, Stages
 from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget
 
 
-class Fail(Carefree):
+class Fail(Unlimited):
     """Refuses what does not fit."""
 
-    def __init__(self, inside: Insides, budget: Budget) -> None:
+    def __init__(self, stages: Stages, budget: Budget) -> None:
         assert budget.memory is not None
         self._budget = budget
-        self._account = Account(inside, budget.memory)
+        self._account = Account(stages, budget.memory)
 
     def admit(self, incoming: Incoming) -> None:
         """Refuse a batch that would pass the limit."""
@@ -35,7 +36,7 @@ class Fail(Carefree):
                 f"windows, or take policy='spill'.{take_them(self._account.diverted())}"
             )
 
-    def work(self, reach: Reach) -> Rows:
+    def work(self, pending: Mapping[str, int]) -> Rows:
         """Stop if held output has passed the limit."""
         held = self._account.held()
         if held > self._account.limit:

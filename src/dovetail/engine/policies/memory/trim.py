@@ -23,14 +23,15 @@ import numpy as np
 
 from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.marks import Marks
-from dovetail.engine.buffer.slices import Section
+from dovetail.engine.buffer.section import HeaderSection, Section
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.policies.memory.account import Account
-from dovetail.engine.policies.memory.insides import Insides, Rows
-from dovetail.engine.policies.memory.keeper import Carefree, Incoming, Reach, others
+from dovetail.engine.policies.memory.policy import Incoming, Reach, Unlimited, others
 from dovetail.engine.policies.memory.sample_older import sample_older
 from dovetail.engine.policies.shed.estimate import Estimate
+from dovetail.engine.policies.shed.shedding import Shedding
 from dovetail.engine.policies.shed.weights import WHOLE, Weights
+from dovetail.engine.policies.stages import Rows, Stages
 from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget, Tuples
 from dovetail.model.shedding import FAR
@@ -41,28 +42,32 @@ _LATE = 0.25  # of a budget in bytes, may be diverted rows that nobody takes: wi
 _SAMPLE = 0.1  # of the memory holds older tuples, so that it is known what they would have met
 
 
-class Trim(Carefree):
+class Trim(HeaderSection, Unlimited):
     """Keeps the newest tuples of each stream, as many as its share, and a sample of the older ones."""
 
-    def __init__(self, inside: Insides, budget: Budget) -> None:
+    section = "memory"
+
+    def __init__(self, stages: Stages, budget: Budget, shedding: Shedding | None) -> None:
         assert budget.memory is not None
-        self._inside, self._budget = inside, budget
-        self._account = Account(inside, budget.memory)
+        self._stages, self._budget, self._shedding = stages, budget, shedding
+        self._account = Account(stages, budget.memory)
         self._room = 1.0 if isinstance(budget.memory, Tuples) else _ROOM
         self._random = np.random.default_rng(0)
-        self._seen_before = dict(inside.joined)
-        self._came = dict.fromkeys(inside.windows, 0)
+        self._seen_before = dict(stages.store.joined)
+        self._came = dict.fromkeys(stages.store.windows, 0)
         self._first = BEFORE_ALL
-        self._absent: dict[str, deque[tuple[int, int]]] = {name: deque() for name in inside.windows}
+        self._absent: dict[str, deque[tuple[int, int]]] = {name: deque() for name in stages.store.windows}
         self._seen = self._whole = 0.0
-        self.trimmed = dict.fromkeys(inside.windows, 0)
+        self.trimmed = dict.fromkeys(stages.store.windows, 0)
         self.over = False
-        self._estimate = Estimate() if inside.shedding is None else inside.shedding.estimate
-        self._weights = Weights(inside.windows, self._estimate) if inside.shedding is None else inside.shedding.weights
+        self._estimate = Estimate() if self._shedding is None else self._shedding.estimate
+        self._weights = (
+            Weights(stages.store.windows, self._estimate) if self._shedding is None else self._shedding.weights
+        )
         self._shares = {
             name: Marks("share", name, window, WHOLE)
-            for name, window in inside.windows.items()
-            if name not in inside.rows
+            for name, window in stages.store.windows.items()
+            if name not in stages.store.row_windows
         }
         self._weights.shares = self._shares
 
@@ -76,29 +81,29 @@ class Trim(Carefree):
 
     def see(self, results: Partial) -> None:
         """Results were made; with a CPU budget, whoever keeps that has counted them."""
-        if self._inside.shedding is None:
+        if self._shedding is None:
             self._estimate.produced += len(results)
             self._estimate.missed += float((self._weights.of(results) - 1).sum())
 
-    def work(self, reach: Reach) -> Rows:
+    def work(self, pending: Mapping[str, int]) -> Rows:
         """Count what was looked at, then make room."""
         self._count()
         if not isinstance(self._budget.memory, Tuples):
-            self._inside.diverted.keep_newest(_LATE * self._account.limit)
+            self._stages.inputs.diverted.keep_newest(_LATE * self._account.limit)
         least = self._budget.min_completeness
         if self._account.held() > self._account.limit:
             self.over = least is not None and self.completeness <= least
             if not self.over:
-                self._divide(reach)
+                self._divide(self._stages.inputs.reach(pending))
         yield from ()
 
     def _count(self) -> None:
-        inside = self._inside
+        stages = self._stages
         if self._first == BEFORE_ALL:
-            self._first = inside.latest()
-        absent = {name: self._missing(name) for name in inside.windows}
-        stored = {name: len(window) for name, window in inside.windows.items()}
-        for name, joined in inside.joined.items():
+            self._first = stages.inputs.latest
+        absent = {name: self._missing(name) for name in stages.store.windows}
+        stored = {name: len(window) for name, window in stages.store.windows.items()}
+        for name, joined in stages.store.joined.items():
             came, self._seen_before[name] = joined - self._seen_before[name], joined
             self._came[name] += came
             if came:
@@ -108,13 +113,13 @@ class Trim(Carefree):
 
     def _missing(self, name: str) -> int:
         """Tuples that would still be in the window."""
-        left, oldest = self._absent[name], self._inside.latest() - self._inside.widths[name]
+        left, oldest = self._absent[name], self._stages.inputs.latest - self._stages.store.widths[name]
         while left and left[0][0] < oldest:
             left.popleft()
         return sum(count for _, count in left)
 
     def _divide(self, reach: Reach) -> None:
-        self._inside.hold.write()
+        self._stages.exit.hold.materialise()
         memory = max(0.0, self.limit - self._account.given_later())
         sampled = self._sampled(memory)
         left = memory - sum(count * self.sizes[name] for name, count in sampled.items())
@@ -126,33 +131,33 @@ class Trim(Carefree):
 
     def _sampled(self, memory: float) -> dict[str, int]:
         """How many older tuples of each stream to keep; none of any if that would be less than one of each."""
-        sizes, each = self.sizes, _SAMPLE * memory / len(self._inside.windows)
+        sizes, each = self.sizes, _SAMPLE * memory / len(self._stages.store.windows)
         counts = {name: int(each / sizes[name]) for name in self._shares}
         return counts if all(counts.values()) else {}
 
     def _newest(self, memory: float, reach: Reach) -> Mapping[str, float]:
         """Tuples of each stream: by what each is worth, or, where slices are chosen, as far back as control says."""
-        inside, sizes = self._inside, self.sizes
-        full = {name: self._useful(name, reach) for name in inside.windows}
-        if inside.shedding is not None and self._budget.policy == "harvest":
+        stages, sizes = self._stages, self.sizes
+        full = {name: self._useful(name, reach) for name in stages.store.windows}
+        if self._shedding is not None and self._budget.policy == "harvest":
             share = min(1.0, memory / max(sum(full[name] * sizes[name] for name in full), 1.0))
             return {name: share * tuples for name, tuples in full.items()}
-        elapsed = max(1, inside.latest() - self._first)
+        elapsed = max(1, stages.inputs.latest - self._first)
         rates = {name: max(came, 1) / elapsed for name, came in self._came.items()}
         return allocate_memory(rates, full, memory, sizes)
 
     def _useful(self, name: str, reach: Reach) -> int:
         """Tuples that an arrival may still look at: all of the window, or those up to the oldest slice chosen."""
-        window, shedding = self._inside.windows[name], self._inside.shedding
+        window, shedding = self._stages.store.windows[name], self._shedding
         horizon = FAR if shedding is None else shedding.horizon(name)
-        if horizon >= min(FAR, self._inside.widths[name]):
+        if horizon >= min(FAR, self._stages.store.widths[name]):
             return len(window) + self._missing(name)
         return int(window.end - window.id_from(others(reach, name) - horizon))
 
     @property
     def sizes(self) -> dict[str, float]:
         """What a stored tuple of each stream takes."""
-        return {name: self._account.per_tuple(name) for name in self._inside.windows}
+        return {name: self._account.per_tuple(name) for name in self._stages.store.windows}
 
     @property
     def limit(self) -> float:
@@ -160,7 +165,7 @@ class Trim(Carefree):
         return self._room * self._account.limit
 
     def _keep_newest(self, name: str, tuples: int) -> None:
-        window = self._inside.windows[name]
+        window = self._stages.store.windows[name]
         gone = len(window) - max(tuples, window.hidden)
         if gone > 0:
             self._left(name, gone, gone)
@@ -170,7 +175,7 @@ class Trim(Carefree):
 
     def _keep_sample(self, name: str, tuples: int, sampled: int) -> None:
         """The newest so many, and so many of the others; each of those then stands for more."""
-        window, marks = self._inside.windows[name], self._shares[name]
+        window, marks = self._stages.store.windows[name], self._shares[name]
         older = len(window) - tuples
         if older > sampled:
             share, kept = sample_older(marks.range(window.tail, window.tail + older), sampled, self._random)
@@ -182,7 +187,7 @@ class Trim(Carefree):
 
     def _left(self, name: str, among: int, tuples: int) -> None:
         """So many of the oldest tuples leave."""
-        window = self._inside.windows[name]
+        window = self._stages.store.windows[name]
         slot = window.tail - window.base
         self._absent[name].append((int(window.times[slot : slot + among].max()), tuples))
         self.trimmed[name] += tuples
@@ -198,7 +203,7 @@ class Trim(Carefree):
         known, missed = self._estimate, self._estimate.missed
         if known.blind:
             missed += known.total * self._more
-        elif self._inside.shedding is None:
+        elif self._shedding is None:
             error = sqrt(known.dropping_variance)
             missed = min(max(known.produced * self._more, missed - error), missed + error)
         return replace(known, missed=missed, possible=float(prod(self._came.values())))
@@ -214,11 +219,10 @@ class Trim(Carefree):
         return self.estimate.completeness
 
     def sections(self) -> Sequence[Section]:
-        """Of which share of the tuples like it each stored one is."""
-        return tuple(self._shares.values())
+        """Of which share of the tuples like it each stored one is, and what was counted."""
+        return (*self._shares.values(), self)
 
-    def account(self) -> dict[str, Any]:
-        """What was counted, as plain values."""
+    def header(self) -> dict[str, Any]:
         return {
             "estimate": self._estimate.to_json(),
             "trimmed": self.trimmed,
@@ -229,17 +233,17 @@ class Trim(Carefree):
             "over": self.over,
         }
 
-    def resume(self, account: Mapping[str, Any]) -> None:
+    def restore(self, header: Mapping[str, Any]) -> None:
         """Go on counting; without an account (an older state has none) what was missed before is not known."""
-        if not account:
+        if not header:
             self._estimate.blind += 1
             return
-        if self._inside.shedding is None:
-            self._estimate.restore(account["estimate"])
-        self.trimmed, self._came = dict(account["trimmed"]), dict(account["came"])
-        self._first, self.over = int(account["first"]), bool(account["over"])
-        self._seen, self._whole = account["looked"]
-        self._absent = {name: deque((int(at), int(n)) for at, n in left) for name, left in account["absent"].items()}
+        if self._shedding is None:
+            self._estimate.restore(header["estimate"])
+        self.trimmed, self._came = dict(header["trimmed"]), dict(header["came"])
+        self._first, self.over = int(header["first"]), bool(header["over"])
+        self._seen, self._whole = header["looked"]
+        self._absent = {name: deque((int(at), int(n)) for at, n in left) for name, left in header["absent"].items()}
 
     def metrics(self) -> dict[str, Any]:
         """What is held, what has left, and what is missing for it."""

@@ -15,7 +15,9 @@ from dovetail.engine.combine.candidates import Piece
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.probe import Probe
 from dovetail.engine.combine.sieve import Chosen, Sieve, Thinned, sifted
+from dovetail.engine.combine.store import Store
 from dovetail.engine.combine.tally import Tally
+from dovetail.engine.policies.shed.policy import ShedPolicy
 from dovetail.engine.policies.shed.shedding import Floats, Shedding
 from dovetail.model.shedding import Pick
 from dovetail.plan.physical import Level
@@ -96,3 +98,11 @@ class HarvestingProbe(Probe):
         own = self._windows[self.arriving]
         origins: Ids = own.times[partial.ids[self.arriving] - own.base]
         return sifted(sieve, step, partial, origins, window, self._widths[level.stream], step.walks)
+
+
+def probes_of(store: Store, shedding: ShedPolicy) -> dict[str, Probe]:
+    """The probe of every arriving stream under the plan in force."""
+    levels, windows, widths = store.plan.probes, store.windows, store.widths
+    if isinstance(shedding, Shedding):
+        return {name: HarvestingProbe(name, levels[name], windows, widths, shedding) for name in windows}
+    return {name: Probe(name, levels[name], windows, widths, store.row_windows) for name in windows}

@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dovetail.engine.admit.door import Columns, chosen
+from dovetail.engine.admit.gate import Gate
 from dovetail.engine.block.block import Block
 from dovetail.engine.buffer.pile import Pile
+from dovetail.engine.buffer.section import HeaderSection, Section
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.policies.shed.estimate import Estimate
@@ -51,8 +54,11 @@ class Sampling:
     total_before: float
 
 
-class Shedding:
+class Shedding(HeaderSection):
     """What is left out of one engine's work, and what that has cost in results."""
+
+    section = "shedding"
+    paced = True
 
     def __init__(self, windows: Mapping[str, Window], widths: Mapping[str, int | None], budget: Budget) -> None:
         self._windows = windows
@@ -67,8 +73,6 @@ class Shedding:
         self.logs = self.weights.logs
         self.counts: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
-        self.control: dict[str, Any] = {}
-        self.waiting: Mapping[str, Pile] = {}
         self._edges: dict[tuple[str, str], Times] = {}
         self._block: Sampling | None = None
         self._recent = 0.0, 0.0  # results that arrivals of late stand for, and how many arrivals those are
@@ -92,12 +96,17 @@ class Shedding:
         """The age from which on a stream's tuples are not worth keeping."""
         return self.decision.ages.get(name, FAR)
 
-    def at_the_door(self, name: str, times: Times, room: int | None, counts: bool) -> Flags | None:
-        """Which tuples of a stream come in; None: all of them. ``counts``: all do, and some are marked later."""
+    def let_in(self, name: str, columns: Columns, times: Times, room: int | None) -> tuple[Columns, Times]:
+        """The rows of a stream that are not dropped at the door; in a row window all are let in, some marked later."""
         self.counts["arrived"] += len(times)
+        if self._widths[name] is None or not len(times):
+            return columns, times
+        keep = self._drawn(name, times, room)
+        return (columns, times) if keep is None else (chosen(columns, keep), times[keep])
+
+    def _drawn(self, name: str, times: Times, room: int | None) -> Flags | None:
+        """Which tuples come in; None: all of them."""
         kept = meant = self.decision.kept.get(name, 1.0)
-        if counts or not len(times):
-            return None
         if room is not None and kept * len(times) > room:
             kept = max(_FEWEST, room / len(times))
         self.logs[name].note(int(times[0]), kept)
@@ -262,10 +271,10 @@ class Shedding:
         learned, self.learned = self.learned, Learned()
         return learned
 
-    def follow(self, decision: Shed) -> None:
+    def follow(self, decision: Shed, gate: Gate) -> None:
         """Go on with another decision, from the next block on; what waits is thinned like what will come."""
         self.decision = decision
-        for name, pile in self.waiting.items():
+        for name, pile in gate.piles.items():
             if len(pile) and self._widths[name] is not None:
                 self._thin(name, pile, decision.kept.get(name, 1.0))
         for name, window in self._windows.items():
@@ -284,27 +293,26 @@ class Shedding:
             self._drop(name, pile.thin(lambda times: self.random.random(len(times)) * log.rates(times) < kept))
             log.lower(since, kept)
 
-    def to_json(self) -> dict[str, Any]:
-        """As plain values, for a header."""
+    def sections(self) -> list[Section]:
+        """The account of what was left out."""
+        return [self]
+
+    def header(self) -> dict[str, Any]:
         return {
-            "decision": self.decision.to_json(),
             "estimate": self.estimate.to_json(),
             "logs": {name: log.to_json() for name, log in self.logs.items()},
             "counts": dict(self.counts),
             "dropped": dict(self.dropped),
-            "control": self.control,
             "recent": self._recent,
         }
 
-    def restore(self, values: Mapping[str, Any]) -> None:
-        """Back from plain values."""
-        self.estimate.restore(values["estimate"])
-        for name, log in values["logs"].items():
+    def restore(self, header: Mapping[str, Any]) -> None:
+        """What was decided follows with the decision in force."""
+        self.estimate.restore(header["estimate"])
+        for name, log in header["logs"].items():
             self.logs[name].restore(log)
-        self.follow(Shed.from_json(values["decision"]))
-        self.counts, self.dropped = Counter(values["counts"]), Counter(values["dropped"])
-        self.control = dict(values["control"])
-        self._recent = tuple(values.get("recent", self._recent))
+        self.counts, self.dropped = Counter(header["counts"]), Counter(header["dropped"])
+        self._recent = tuple(header.get("recent", self._recent))
 
 
 def shedding_of(query: JoinQuery, windows: Mapping[str, Window]) -> Shedding | None:

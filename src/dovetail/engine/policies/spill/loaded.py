@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.deliver.unmatched import Semi, Unmatched
-from dovetail.engine.policies.memory.insides import Insides
 from dovetail.engine.policies.spill.part import EPOCH, Epochs, Part, Span, epochs_of, span_in_memory
 from dovetail.engine.policies.spill.store import PartStore
+from dovetail.engine.policies.stages import Stages
 
 Notes = Mapping[str, npt.NDArray[np.int64]]
 _NOTE = "note:"
@@ -44,18 +44,18 @@ class Loaded:
         return self.departures[ids - self.window.base]
 
 
-def in_memory(inside: Insides, name: str) -> Loaded:
+def in_memory(stages: Stages, name: str) -> Loaded:
     """The stream's window as it is."""
-    unmatched = {name: inside.unmatched[name]} if name in inside.unmatched else {}
-    window = inside.windows[name]
-    return Loaded(window, span_in_memory(window), None, unmatched, inside.semi if _is_semi(inside, name) else None)
+    unmatched = {name: stages.exit.unmatched[name]} if name in stages.exit.unmatched else {}
+    window = stages.store.windows[name]
+    return Loaded(window, span_in_memory(window), None, unmatched, stages.exit.semi if _is_semi(stages, name) else None)
 
 
 @contextmanager
-def loaded(inside: Insides, store: PartStore, part: Part) -> Iterator[Loaded]:
+def loaded(stages: Stages, store: PartStore, part: Part) -> Iterator[Loaded]:
     """The part in memory; what joining it changed about its tuples is kept."""
     rows, notes = without_notes(store.read(part.number))
-    found = _window(inside, part, rows)
+    found = _window(stages, part, rows)
     for name, values in notes.items():
         found.window.note(name)[: part.rows] = values
     yield found
@@ -64,25 +64,27 @@ def loaded(inside: Insides, store: PartStore, part: Part) -> Iterator[Loaded]:
         store.write(part.number, with_notes(rows, now))
 
 
-def _window(inside: Insides, part: Part, rows: pa.RecordBatch) -> Loaded:
-    plan, name = inside.plan(), part.stream
+def _window(stages: Stages, part: Part, rows: pa.RecordBatch) -> Loaded:
+    plan, name = stages.store.plan, part.stream
     window = Window(plan.query.stream(name), plan.storage[name])
     window.keep_note(EPOCH, 0)
-    unmatched = {name: Unmatched(name, window, inside.widths[name], None)} if name in inside.unmatched else {}
-    semi = Semi(name, window) if _is_semi(inside, name) else None
-    window.append(inside.doors[name].stored(rows))
+    unmatched = (
+        {name: Unmatched(name, window, stages.store.widths[name], None)} if name in stages.exit.unmatched else {}
+    )
+    semi = Semi(name, window, stages.store.widths[name]) if _is_semi(stages, name) else None
+    window.append(stages.store.doors[name].stored(rows))
     window.note(EPOCH)[: part.rows] = epochs_of(part.runs)
     departures = epochs_of(part.departures) if part.departures else None
     return Loaded(window, part.span, departures, unmatched, semi)
 
 
-def _is_semi(inside: Insides, name: str) -> bool:
-    return inside.semi is not None and name == inside.plan().query.names[0]
+def _is_semi(stages: Stages, name: str) -> bool:
+    return stages.exit.semi is not None and name == stages.exit.semi.name
 
 
-def note_names(inside: Insides, name: str) -> list[str]:
+def note_names(stages: Stages, name: str) -> list[str]:
     """The notes that tuples of a stream carry."""
-    return ["given", "best"] if _is_semi(inside, name) else ["given"] if name in inside.unmatched else []
+    return ["given", "best"] if _is_semi(stages, name) else ["given"] if name in stages.exit.unmatched else []
 
 
 def with_notes(rows: pa.RecordBatch, notes: Notes) -> pa.RecordBatch:

@@ -16,11 +16,11 @@ from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.candidates import bind
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.probe import alone, lengthened
-from dovetail.engine.policies.memory.insides import Insides
 from dovetail.engine.policies.spill.loaded import Loaded, in_memory, loaded
 from dovetail.engine.policies.spill.made import all_made, owed, possible
 from dovetail.engine.policies.spill.part import Part
 from dovetail.engine.policies.spill.store import PartStore
+from dovetail.engine.policies.stages import Stages
 from dovetail.plan.physical import Level
 
 Members = Mapping[str, Loaded]
@@ -33,14 +33,14 @@ Sources = Callable[[str], Sequence[Source]]
 class Owed:
     """Finds them; ``passed`` is the epoch after which everything was last joined with everything."""
 
-    inside: Insides
+    stages: Stages
     store: PartStore
     parts: Sequence[Part]
     passed: int
 
     def everything(self) -> Iterator[Found]:
         """All that is owed."""
-        names = self.inside.plan().query.names
+        names = self.stages.store.plan.query.names
         for part in self.parts:
             yield from self._from(part, bound(self._sources, names[: names.index(part.stream)]))
 
@@ -54,14 +54,14 @@ class Owed:
     def _from(self, part: Part, sources: Sources) -> Iterator[Found]:
         name = part.stream
         with self._open(name, part) as start:
-            first = alone(name, start.window, start.window.tail, start.window.end, self.inside.widths[name])
+            first = alone(name, start.window, start.window.tail, start.window.end, self.stages.store.widths[name])
             if len(first):
-                yield from self._extend(self.inside.plan().probes[name], {name: start}, first, sources)
+                yield from self._extend(self.stages.store.plan.probes[name], {name: start}, first, sources)
 
     def _open(self, name: str, source: Source) -> AbstractContextManager[Loaded]:
         if source is None:
-            return nullcontext(in_memory(self.inside, name))
-        return loaded(self.inside, self.store, source)
+            return nullcontext(in_memory(self.stages, name))
+        return loaded(self.stages, self.store, source)
 
     def _extend(self, levels: Sequence[Level], members: Members, partial: Partial, sources: Sources) -> Iterator[Found]:
         if not levels:
@@ -72,13 +72,13 @@ class Owed:
             if self._owes(members, level.stream, source, complete=not rest):
                 with self._open(level.stream, source) as more:
                     longer = {**members, level.stream: more}
-                    for found in extended(level, _windows(longer), partial, self.inside.widths[level.stream]):
+                    for found in extended(level, _windows(longer), partial, self.stages.store.widths[level.stream]):
                         yield from self._extend(rest, longer, found, sources)
 
     def _owes(self, members: Members, name: str, source: Source, complete: bool) -> bool:
-        span = in_memory(self.inside, name).span if source is None else source.span
+        span = in_memory(self.stages, name).span if source is None else source.span
         spans = {**{each: member.span for each, member in members.items()}, name: span}
-        return possible(spans, self.inside.widths) and not (complete and all_made(spans, self.passed))
+        return possible(spans, self.stages.store.widths) and not (complete and all_made(spans, self.passed))
 
     def _not_made(self, members: Members, partial: Partial) -> Iterator[Found]:
         arrived = {name: member.arrived(partial.ids[name]) for name, member in members.items()}

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from dovetail.engine.buffer.slices import SliceKey
+from dovetail.engine.buffer.section import SliceKey
 from dovetail.engine.policies.spill.part import EPOCH, Part, checked_runs, epochs_of, runs_of
 from dovetail.errors import StateError
 
@@ -51,7 +51,7 @@ class Spilled:
 
     def header(self) -> dict[str, Any]:
         spill = self._spill
-        windows = spill.inside.windows.items()
+        windows = spill.stages.store.windows.items()
         return {
             "epoch": spill.epoch,
             "passed": spill.passed,
@@ -63,18 +63,18 @@ class Spilled:
             "arrived": {name: runs_of(w.note(EPOCH)[w.tail - w.base : w.end - w.base]) for name, w in windows},
         }
 
-    def settle(self, header: dict[str, Any]) -> None:
+    def restore(self, header: dict[str, Any]) -> None:
         spill = self._spill
         spill.passed, spill.next_part = header["passed"], header["next"]
         spill.floor = {name: header["floor"][name] for name in spill.floor}
         spill.counts = {name: header["counts"][name] for name in spill.counts}
         spill.choice.order = list(header["order"])
         spill.parts = {part.number: part for part in map(Part.from_json, header["parts"])}
-        strange = next((part for part in spill.parts.values() if part.stream not in spill.inside.windows), None)
+        strange = next((part for part in spill.parts.values() if part.stream not in spill.stages.store.windows), None)
         if strange is not None:
             raise StateError(f"the state has spilled rows of a stream {strange.stream!r}, which the query has not")
         spill.begin_epoch(header["epoch"])
         for name, runs in header["arrived"].items():
-            window = spill.inside.windows[name]
+            window = spill.stages.store.windows[name]
             kept = epochs_of(checked_runs(runs, len(window)))
             window.note(EPOCH)[window.tail - window.base : window.end - window.base] = kept

@@ -15,14 +15,10 @@ from contextlib import suppress
 from typing import Any
 
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
-from dovetail.engine.buffer.slices import Section
+from dovetail.engine.buffer.section import Section
 from dovetail.engine.combine.partial import Partial
-from dovetail.engine.combine.row_windows import RowCheck
-from dovetail.engine.deliver.project import Projection
-from dovetail.engine.deliver.way_out import WayOut
 from dovetail.engine.policies.memory.account import Account, take_them
-from dovetail.engine.policies.memory.insides import Insides, Rows
-from dovetail.engine.policies.memory.keeper import Carefree, Incoming, Reach, others
+from dovetail.engine.policies.memory.policy import Incoming, Reach, Unlimited, others
 from dovetail.engine.policies.spill.choose import Choice, choice_of
 from dovetail.engine.policies.spill.flush import Flush
 from dovetail.engine.policies.spill.leave import leave
@@ -33,6 +29,7 @@ from dovetail.engine.policies.spill.part import EPOCH, Part
 from dovetail.engine.policies.spill.pauses import Pauses
 from dovetail.engine.policies.spill.section import Spilled
 from dovetail.engine.policies.spill.store import PartStore
+from dovetail.engine.policies.stages import Rows, Stages
 from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget
 
@@ -40,24 +37,24 @@ _HELD_SHARE = 0.25
 _WORTH_MERGING = 0.5  # of a full part: then it is never merged again before the next pass
 
 
-class Spill(Carefree):
+class Spill(Unlimited):
     """Keeps an engine inside its memory by flushing parts, and joins them later."""
 
-    def __init__(self, inside: Insides, budget: Budget, store: PartStore) -> None:
+    def __init__(self, stages: Stages, budget: Budget, store: PartStore) -> None:
         assert budget.memory is not None
-        self.inside, self.store = inside, store
+        self.stages, self.store = stages, store
         self._budget = budget
-        self._account = Account(inside, budget.memory)
-        self.choice = choice_of(inside.plan().query)
-        self._flush = Flush(inside, self._account, self.choice, store)
-        self._later = inside.plan().query.order != "none" or inside.plan().query.how != "inner"
+        self._account = Account(stages, budget.memory)
+        self.choice = choice_of(stages.store.plan.query)
+        self._flush = Flush(stages, self._account, self.choice, store)
+        self._later = stages.store.plan.query.order != "none" or stages.store.plan.query.how != "inner"
         self._pauses = Pauses()
         self._paused = False
         self.parts = {}
         self.epoch, self.passed, self.next_part = 0, -1, 0
-        self.floor = dict.fromkeys(inside.windows, BEFORE_ALL)
+        self.floor = dict.fromkeys(stages.store.windows, BEFORE_ALL)
         self.counts = {"flushes": 0, "flushed_tuples": 0, "passes": 0, "probes": 0, "disk_results": 0}
-        for window in inside.windows.values():
+        for window in stages.store.windows.values():
             window.keep_note(EPOCH, 0)
 
     @property
@@ -72,7 +69,7 @@ class Spill(Carefree):
     def flush_by(self, choice: Choice) -> None:
         """Choose otherwise what leaves memory."""
         self.choice = choice
-        self._flush = Flush(self.inside, self._account, choice, self.store)
+        self._flush = Flush(self.stages, self._account, choice, self.store)
 
     def admit(self, incoming: Incoming) -> None:
         """What could not be flushed before must be now."""
@@ -86,15 +83,19 @@ class Spill(Carefree):
 
     def shown(self, name: str, first: int) -> None:
         """Tuples stored ahead arrive now; those behind them later, but not earlier."""
-        window = self.inside.windows[name]
+        window = self.stages.store.windows[name]
         window.note(EPOCH)[first - window.base : window.end - window.base] = self.epoch
 
-    def work(self, reach: Reach) -> Rows:
+    def see(self, results: Partial) -> None:
+        """Nothing is missing, so nothing is counted."""
+
+    def work(self, pending: Mapping[str, int]) -> Rows:
         """Flush if there is too much; make what is owed if it is due."""
         with suppress(BudgetError):  # the batch is finished first, or its results were lost; then ``admit`` says so
             self._make_room()
         if not self.parts:
             return
+        reach = self.stages.inputs.reach(pending)
         if self._due(reach):
             yield from self._pass(reach)
         elif self._paused:
@@ -121,7 +122,7 @@ class Spill(Carefree):
     def begin_epoch(self, epoch: int) -> None:
         """From now on tuples arrive in this epoch."""
         self.epoch = epoch
-        for window in self.inside.windows.values():
+        for window in self.stages.store.windows.values():
             window.fill_note(EPOCH, epoch)
 
     def _due(self, reach: Reach) -> bool:
@@ -138,20 +139,20 @@ class Spill(Carefree):
     def _mostly_expired(self, reach: Reach) -> bool:
         """Whether half of the tuples could be forgotten after a pass."""
         gone = stored = 0
-        for name, window in self.inside.windows.items():
-            gone += self._leaving.before(name, others(reach, name) - self.inside.widths[name])
+        for name, window in self.stages.store.windows.items():
+            gone += self._leaving.before(name, others(reach, name) - self.stages.store.widths[name])
             stored += self._leaving.rows(name)
-            if name not in self.inside.rows:
-                gone += window.id_from(min(reach.values()) - self.inside.widths[name]) - window.tail
+            if name not in self.stages.store.row_windows:
+                gone += window.id_from(min(reach.values()) - self.stages.store.widths[name]) - window.tail
                 stored += len(window)
         return 2 * gone > stored
 
     def _is_gone(self, part: Part, reach: Reach) -> bool:
-        return part.span.latest + self.inside.widths[part.stream] < others(reach, part.stream)
+        return part.span.latest + self.stages.store.widths[part.stream] < others(reach, part.stream)
 
     def _probe_memory(self) -> Rows:
         """Join each part with what is in memory; what arrives later is not covered by that."""
-        owed = Owed(self.inside, self.store, tuple(self.parts.values()), self.passed)
+        owed = Owed(self.stages, self.store, tuple(self.parts.values()), self.passed)
         for part in owed.parts:
             if part.span.probes[-1:] < (self.epoch,):
                 for found in owed.with_memory(part):
@@ -162,7 +163,7 @@ class Spill(Carefree):
 
     def _pass(self, reach: Reach) -> Rows:
         """Make all that is owed; then what no tuple to come can reach leaves, and is forgotten."""
-        for found in Owed(self.inside, self.store, tuple(self.parts.values()), self.passed).everything():
+        for found in Owed(self.stages, self.store, tuple(self.parts.values()), self.passed).everything():
             yield from self._deliver(*found)
         self.counts["passes"] += 1
         self.passed = self.epoch
@@ -170,7 +171,7 @@ class Spill(Carefree):
         self.floor = dict(reach)
         self.parts = {number: part.settled() for number, part in self.parts.items()}
         for part in list(self.parts.values()):
-            yield from leave(self.inside, self.store, part, others(reach, part.stream), min(reach.values()))
+            yield from leave(self.stages, self.store, part, others(reach, part.stream), min(reach.values()))
             if self._is_gone(part, reach):
                 del self.parts[part.number]
                 self.store.delete(part.number)
@@ -179,12 +180,11 @@ class Spill(Carefree):
 
     def _deliver(self, members: Members, found: Partial) -> Rows:
         windows = {name: member.window for name, member in members.items()}
-        plan = self.inside.plan()
         unmatched = {name: kept for member in members.values() for name, kept in member.unmatched.items()}
         semi = next((member.semi for member in members.values() if member.semi), None)
-        out = WayOut(Projection(plan, windows), RowCheck(windows, self.inside.rows), unmatched, semi)
+        exit = self.stages.exit.over(self.stages.store, windows, unmatched, semi)
         self.counts["disk_results"] += len(found)
-        yield from self.inside.deliver(found, out)
+        yield from exit.give_rows(exit.certain(found))
 
     def held_back(self, reach: Reach) -> Reach:
         """The reach, or where parts are owed joins, the frontier as it was when none were.

@@ -1,7 +1,7 @@
-"""The diverted rows of operators side by side, until somebody takes them.
+"""The diverted rows of groups side by side, until somebody takes them.
 
-Operators that share a stream each divert its late rows; they are told once, by the first that has the stream. An
-operator that ends leaves its rows here.
+Groups that share a stream each divert its late rows; they are told once, by the first that has the stream. A group that
+ends leaves its rows here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,27 +9,28 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dovetail.engine.buffer.slices import SliceKey
+from dovetail.engine.buffer.section import SliceKey, Slices
 from dovetail.engine.deliver.route import EPOCH
-from dovetail.engine.operator.shared import SharedEngine
+from dovetail.engine.operator.group import Group
+from dovetail.model.stream import Stream
 
 _SECTION = "diverted"
 
 
-class SideOutput:
+class GroupsDiverted:
     """What ``late`` and ``take_late`` of a shared run give."""
 
     def __init__(self) -> None:
-        self._engines: Mapping[str, SharedEngine] = {}
+        self._groups: Mapping[str, Group] = {}
         self._gathered = pa.table({})
 
-    def follow(self, engines: Mapping[str, SharedEngine]) -> None:
+    def follow(self, groups: Mapping[str, Group]) -> None:
         """From now on it is the side output of these."""
-        self._engines = engines
+        self._groups = groups
 
     @property
     def nbytes(self) -> int:
-        """What the rows of operators that ended take; the others count their own."""
+        """What the rows of groups that ended take; the others count their own."""
         return int(self._gathered.nbytes)
 
     def table(self) -> pa.Table:
@@ -40,24 +41,27 @@ class SideOutput:
     def take(self) -> pa.Table:
         """The same; they are forgotten here."""
         rows, self._gathered = self.table(), pa.table({})
-        for engine in self._engines.values():
-            engine.diverted.take()
+        for group in self._groups.values():
+            group.diverted.take()
         return rows
 
+    def failed(self, stream: Stream, rows: pa.Table, error: Exception) -> None:
+        raise NotImplementedError("shared queries do not divert batches that fail")
+
     def gather(self) -> None:
-        """Keep all rows here: some operator is about to end."""
+        """Keep all rows here: some group is about to end."""
         self._gathered = self.take()
 
     def _told(self) -> Iterator[pa.Table]:
         told: set[str] = set()
-        for engine in self._engines.values():
-            rows = _without_epochs(engine.diverted.table())
+        for group in self._groups.values():
+            rows = _without_epochs(group.diverted.table())
             yield rows.filter(pc.invert(pc.is_in(rows["stream"], pa.array(sorted(told), pa.string()))))
-            if engine.diverted.wanted:
-                told |= set(engine.plan.query.names)
+            if group.diverted.wanted:
+                told |= set(group.streams)
 
-    def state(self) -> dict[SliceKey, pa.RecordBatch]:
-        """What operators that ended left here; the others' rows are part of their own state."""
+    def state(self) -> Slices:
+        """What groups that ended left here; the others' rows are part of their own state."""
         batches = self._gathered.combine_chunks().to_batches()
         return {(_SECTION, number): rows for number, rows in enumerate(batches)}
 

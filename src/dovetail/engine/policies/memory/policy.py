@@ -1,13 +1,16 @@
-"""Who keeps an engine inside its memory: asked before a batch, after each block, and before anything is forgotten."""
+"""Keeping an engine inside its memory: asked before a batch, after each block, and before anything is forgotten.
+
+``Unlimited`` is the policy of a query without a memory budget, and the base of those that change only some of it.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from dovetail.engine.buffer.slices import Section
+from dovetail.engine.buffer.section import Section
 from dovetail.engine.combine.partial import Partial
-from dovetail.engine.policies.memory.insides import Rows
+from dovetail.engine.policies.stages import Rows
 
 Incoming = Mapping[str, pa.Table | pa.RecordBatch]
 Reach = Mapping[str, int]
@@ -18,8 +21,8 @@ def others(reach: Reach, name: str) -> int:
     return min(time for other, time in reach.items() if other != name)
 
 
-class Keeper(Protocol):
-    """What an engine tells it; ``reach`` is the earliest time each stream may still bring."""
+class MemoryPolicy(Protocol):
+    """What an engine tells its policy; ``reach`` is the earliest time each stream may still bring."""
 
     def admit(self, incoming: Incoming) -> None:
         """A batch is about to come; BudgetError if it cannot, and then nothing has changed."""
@@ -30,8 +33,11 @@ class Keeper(Protocol):
     def see(self, results: Partial) -> None:
         """These results were made."""
 
-    def work(self, reach: Reach) -> Rows:
-        """A block was joined, or a call is about to end: make room; results that were owed come out."""
+    def work(self, pending: Mapping[str, int]) -> Rows:
+        """A block was joined, or a call is about to end: make room; results that were owed come out.
+
+        ``pending``: the time of the next tuple of each stream that this batch still has.
+        """
 
     def held_back(self, reach: Reach) -> Reach:
         """How far the streams count as having come, as long as joins are owed."""
@@ -48,18 +54,15 @@ class Keeper(Protocol):
     def sections(self) -> Sequence[Section]:
         """Its part of the state."""
 
-    def account(self) -> dict[str, Any]:
-        """What it has counted, as plain values: another part of the state."""
-
-    def resume(self, account: Mapping[str, Any]) -> None:
-        """Go on from such an account; empty if the state has none."""
-
     def metrics(self) -> dict[str, Any]:
-        """What it did."""
+        """The account under the key ``memory``; empty without a limit."""
 
 
-class Carefree:
-    """What a keeper does that puts nothing off and leaves nothing behind: nothing."""
+class Unlimited:
+    """No limit: nothing is refused, moved out or put off."""
+
+    def admit(self, incoming: Incoming) -> None:
+        """Every batch may come."""
 
     def shown(self, name: str, first: int) -> None:
         """Nothing to note."""
@@ -67,27 +70,27 @@ class Carefree:
     def see(self, results: Partial) -> None:
         """Nothing to count."""
 
+    def work(self, pending: Mapping[str, int]) -> Rows:
+        """No room to make, no results owed."""
+        return iter(())
+
     def held_back(self, reach: Reach) -> Reach:
-        """Nothing is owed."""
+        """No joins are owed."""
         return reach
 
     def settling(self, reach: Reach) -> Reach:
-        """Nothing is owed."""
+        """No joins are owed."""
         return reach
 
     def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
         """Nothing depends on time."""
 
     def close(self) -> None:
-        """Nothing to leave behind."""
+        """Nothing to remove."""
 
     def sections(self) -> Sequence[Section]:
-        """No rows of its own."""
+        """No state of its own."""
         return ()
 
-    def account(self) -> dict[str, Any]:
-        """Nothing was counted."""
+    def metrics(self) -> dict[str, Any]:
         return {}
-
-    def resume(self, account: Mapping[str, Any]) -> None:
-        """Nothing to go on from."""

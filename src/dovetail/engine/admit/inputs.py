@@ -1,0 +1,118 @@
+"""The way in of all streams of a query: a door and a place at the gate for each, and how far each has come.
+
+read      rows as their stream promised them, or an error before anything has changed
+admit     late rows, rows without a time and rows that fail their own conditions leave; the rest is put in order
+wait      what came in waits at the gate until its turn has come
+release   the blocks whose turn has come, with the numbers that kernels compare
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from dovetail.engine.admit.diverted import Diverted
+from dovetail.engine.admit.door import Columns, Door, Lateness, Read, Times
+from dovetail.engine.admit.gate import Gate
+from dovetail.engine.admit.horizon import Horizon, Span, spans_of
+from dovetail.engine.admit.watermarks import Watermarks
+from dovetail.engine.block.block import Block
+from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
+from dovetail.engine.buffer.section import HeaderSection, Section, whole_numbers
+from dovetail.engine.buffer.window import Window
+from dovetail.model.query import JoinQuery
+
+Batch: TypeAlias = pa.Table | pa.RecordBatch
+Spans: TypeAlias = Mapping[str, Sequence[Span]]
+
+
+class Inputs(HeaderSection):
+    """Doors, gate and watermarks; ``latest`` is the largest event time that came in."""
+
+    section = "inputs"
+
+    def __init__(self, query: JoinQuery, windows: Mapping[str, Window]) -> None:
+        self.diverted = Diverted(query)
+        self.doors = {s.name: Door(query, s, windows[s.name], self.diverted) for s in query.streams}
+        self.gate = Gate(query, self.doors)
+        self.watermarks = Watermarks(query.streams)
+        self.horizon = Horizon(query.streams)
+        self.latest = BEFORE_ALL
+        self._drops_late = query.late == "drop"
+
+    def read(self, blocks: Mapping[str, Batch]) -> dict[str, Read]:
+        """The rows of a batch by stream; DataError if some do not fit, and then nothing has happened."""
+        return {name: self.doors[name].read(rows) for name, rows in blocks.items()}
+
+    def look(
+        self, read: Mapping[str, Read], newest: Mapping[str, int] | None, spans: Spans | None
+    ) -> tuple[dict[str, int], dict[str, int]]:
+        """The largest time that may come in from each guarded stream, and the largest known to come from others.
+
+        ``newest`` and ``spans`` tell the times of rows that others have, as a bucket on Spark is told.
+        """
+        gap_us, farthest, largest = self.horizon.gap_us, dict[str, int](), dict(newest or {})
+        if gap_us is not None:
+            own = {name: spans_of(clock.times, gap_us) for name, (_, clock) in read.items()} if spans is None else spans
+            farthest, largest = self.horizon.look(own)
+        self.latest = max([self.latest, *largest.values()])
+        return farthest, largest
+
+    def admit(self, name: str, rows: Read, farthest: int) -> tuple[Columns, Times, int | None]:
+        """The rows that come in, in order of time, and the largest time seen (None: no time at all).
+
+        Rows beyond the time ``farthest`` lie too far ahead, and count as not seen.
+        """
+        door, marks = self.doors[name], self.watermarks
+        if door.rows_of(rows):
+            marks.heard(name)
+        columns, times, seen = door.admit(rows, marks[name], marks.largest(name), farthest)
+        self.latest = max(self.latest, door.latest)
+        return columns, times, seen
+
+    def promise(self, name: str, time_us: int) -> None:
+        """Nothing older than this will come from the stream."""
+        self.watermarks.promise(name, time_us)
+        self.horizon.promised(time_us)
+
+    def lateness(self) -> dict[str, Lateness]:
+        """Of each stream whose late rows are dropped."""
+        return {name: door.lateness for name, door in self.doors.items()} if self._drops_late else {}
+
+    def wait(self, name: str, columns: Columns, times: Times) -> None:
+        """Put admitted rows into their place at the gate."""
+        if len(times):
+            self.gate.add(name, columns, times)
+
+    def release(self) -> dict[str, Block]:
+        """The blocks whose turn has come."""
+        return self.gate.release(self.watermarks)
+
+    def reach(self, pending: Mapping[str, int]) -> dict[str, int]:
+        """The earliest time that each stream may still bring; ``pending``: the next tuple of this batch."""
+        marks, gate = self.watermarks, self.gate
+        return {name: min(marks[name], pending.get(name, AFTER_ALL), gate.earliest(name)) for name in self.doors}
+
+    def arrived(self) -> dict[str, int]:
+        """How many rows each stream has sent."""
+        return {name: door.counts["rows"] for name, door in self.doors.items()}
+
+    def sections(self) -> list[Section]:
+        """Its parts of the state: itself, watermarks, rows that wait, and rows that nobody has taken."""
+        guard = [self.horizon] if self.horizon.gap_us is not None else []
+        return [self, self.watermarks, *guard, *self.gate.piles.values(), self.diverted]
+
+    def header(self) -> dict[str, Any]:
+        return {
+            "latest": self.latest,
+            "counts": {name: dict(door.counts) for name, door in self.doors.items()},
+            "lateness": {name: door.needed_us for name, door in self.doors.items()},
+        }
+
+    def restore(self, header: dict[str, Any]) -> None:
+        self.latest = int(header["latest"])
+        for name, counts in header["counts"].items():
+            self.doors[name].counts = Counter(whole_numbers(counts))
+        for name, needed_us in header.get("lateness", {}).items():
+            self.doors[name].needed_us = int(needed_us)

@@ -1,0 +1,183 @@
+"""The exit: complete combinations become results, and leave or wait for their order.
+
+    certain    keys that share a hash are compared, row windows tested, kept late rows kept out of what is settled
+    give       whoever found a partner is noted; results leave, or wait in the hold until nothing older can follow
+    leave      rows that come out on their own: unmatched ones, and those of a semi join
+    release    what the hold may let go
+
+Results in the hold name stored tuples by id. So a window asks the exit before it moves its tuples (``make_room``,
+``give_back``): those that held results name stay, unless that were too many; then their rows are gathered first.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dovetail.engine.buffer.section import HeaderSection, Section, whole_numbers
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.partial import Ids, Partial
+from dovetail.engine.combine.row_windows import RowCheck
+from dovetail.engine.combine.store import Store
+from dovetail.engine.deliver.hold import Hold
+from dovetail.engine.deliver.project import Projection
+from dovetail.engine.deliver.sliding.stage import Sliding
+from dovetail.engine.deliver.unmatched import Semi, Unmatched, preserved_streams
+from dovetail.model.query import JoinQuery
+from dovetail.plan.physical import Plan
+
+Rows = Iterator[pa.RecordBatch]
+_KEPT = 1 << 17  # expired tuples that a window keeps for held results however few live ones it has: about a block
+
+
+@dataclass(frozen=True)
+class Exit:
+    """What a complete combination passes on its way out of one set of windows."""
+
+    query: JoinQuery
+    projection: Projection
+    row_check: RowCheck
+    unmatched: Mapping[str, Unmatched]
+    semi: Semi | None
+    hold: Hold
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def over(
+        self, store: Store, windows: Mapping[str, Window], unmatched: Mapping[str, Unmatched], semi: Semi | None
+    ) -> "Exit":
+        """The exit of combinations whose members stand in other windows; what leaves goes through the same hold."""
+        projection = Projection(store.plan, windows)
+        row_check = RowCheck(windows, store.row_windows)
+        return replace(self, projection=projection, row_check=row_check, unmatched=unmatched, semi=semi)
+
+    @property
+    def gives_later(self) -> bool:
+        """Whether anything comes out later than it is found: held for its order, or on its own."""
+        return self.query.order != "none" or self.query.how != "inner" or self.query.aggregation is not None
+
+    def certain(self, found: Partial) -> Partial:
+        """The results among complete combinations."""
+        results = self.row_check.inside(self.projection.verified(found))
+        if self.query.late != "keep":
+            return results
+        kept = self.hold.in_order(results)
+        for unmatched in self.unmatched.values():
+            kept = unmatched.still_open(kept)
+        self.counts["late_results"] += len(results) - len(kept)
+        return kept
+
+    def give(self, results: Partial) -> Rows:
+        """Results over the windows in memory: they may wait as ids."""
+        if self._noted(results):
+            yield from self.hold.take(results)
+
+    def give_rows(self, results: Partial) -> Rows:
+        """Results over windows that will not stay: they wait as rows."""
+        if self._noted(results):
+            yield from self.hold.give_all(self.projection.rows(results))
+
+    def _noted(self, results: Partial) -> bool:
+        """Note who has found a partner; whether the results themselves leave."""
+        if not len(results):
+            return False
+        self.counts["made"] += len(results)
+        for kept in self.unmatched.values():
+            kept.see(results)
+        if self.semi:
+            self.semi.see(results)
+        return self.semi is None and self.query.how != "anti"
+
+    def leave(self, name: str, others: int, limit: int) -> Rows:
+        """Rows of a stream that come out on their own: no tuple from ``others`` on can join them.
+
+        ``limit`` is the earliest time that any stream may still bring.
+        """
+        if name in self.unmatched:
+            ids, times = self.unmatched[name].leaving(others)
+            for rows in self.projection.alone(name, ids, times):
+                yield from self.hold.give_alone(rows)
+        elif self.semi and name == self.semi.name:
+            ids, times = self.semi.due(limit, others)
+            for rows in self.projection.alone(name, ids, times):
+                self.hold.keep(rows)
+
+    def leave_at_the_end(self, latest: int) -> Rows:
+        """Unmatched rows that nothing has pushed out of a row window, not older than anything that came in or out."""
+        end = max(latest, self.hold.latest_alone)
+        for name, unmatched in self.unmatched.items():
+            ids = unmatched.staying()
+            yield from self.hold.give_all(self.projection.alone(name, ids, np.full(len(ids), end)))
+
+    def release(self, limit: int) -> Rows:
+        """What was held and is not after this time."""
+        yield from self.hold.release(limit)
+
+    def make_room(self, name: str, window: Window, more: int) -> None:
+        """Let a window move its tuples, if it must to take ``more``."""
+        if window.lacks_room(more):
+            window.make_room(more, self._kept(name, window))
+
+    def give_back(self, name: str, window: Window) -> None:
+        """Let a window free what is far too much room."""
+        if window.has_spare_room:
+            window.give_back(self._kept(name, window))
+
+    def renew(self, name: str, store: Store, ids: Ids) -> None:
+        """Let a row window store these tuples anew."""
+        store.row_windows[name].renew(ids, self._kept(name, store.windows[name]))
+
+    def _kept(self, name: str, window: Window) -> int:
+        """From which id on a window keeps its tuples: held results may name some expired ones."""
+        oldest = self.hold.oldest(name, window.tail)
+        if window.tail - oldest <= max(len(window), _KEPT):
+            return min(oldest, window.tail)
+        self.hold.materialise()
+        return window.tail
+
+    def adopt(self, plan: Plan) -> None:
+        """Read columns as another plan stores them."""
+        self.projection.adopt(plan)
+
+    def sections(self) -> list[Section]:
+        """Its parts of the state: notes about stored tuples, held output, counters."""
+        marks = [mark for kept in (*self.unmatched.values(), self.semi) if kept for mark in kept.sections()]
+        return [*marks, *self.hold.sections(), Delivered(self)]
+
+
+class Delivered(HeaderSection):
+    """The counters of an exit as a section."""
+
+    section = "delivered"
+
+    def __init__(self, exit: Exit) -> None:
+        self._exit = exit
+
+    def header(self) -> dict[str, Any]:
+        late, hold = self._exit.counts["late_results"], self._exit.hold
+        return {
+            "results": hold.results,
+            "out_of_order": hold.out_of_order,
+            "late_results": late,
+            "latest_alone": hold.latest_alone,
+        }
+
+    def restore(self, header: dict[str, Any]) -> None:
+        counts = whole_numbers(header)
+        self._exit.hold.results, self._exit.hold.out_of_order = counts["results"], counts["out_of_order"]
+        self._exit.counts["late_results"] = counts["late_results"]
+        self._exit.hold.latest_alone = counts["latest_alone"]
+
+
+def exit_of(query: JoinQuery, store: Store) -> Exit:
+    """The exit of a query that has the operator to itself."""
+    projection = Projection(store.plan, store.windows)
+    names = query.joined.names
+    hold = Sliding(query, projection) if query.aggregation else Hold(query, projection, names)
+    row_check = RowCheck(store.windows, store.row_windows)
+    unmatched = preserved_streams(query, store.windows, store.widths, store.row_windows)
+    first = query.names[0]
+    semi = Semi(first, store.windows[first], store.widths[first]) if query.how == "semi" else None
+    return Exit(query, projection, row_check, unmatched, semi, hold)
