@@ -1,0 +1,43 @@
+"""States of every format ever written are read: a run that goes on from one gives the rows of a run without a pause."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from dovetail.runtime.local import Run
+from dovetail.testing import assert_same_rows
+from tests.formats.queries import AFTER, BEFORE, pushes, queries, streams_of
+
+FILES = sorted(Path(__file__).parent.glob("snapshots_*/*.snapshot"))
+
+
+def played(run: Run, names: str, seconds: tuple[int, int]) -> list[pa.Table]:
+    return [run.push(name, rows) for name, rows in pushes(names, *seconds)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_run_goes_on_from_what_was_written(path: Path) -> None:
+    query = queries()[path.stem]
+    whole, names = query.local(), streams_of(query)
+    played(whole, names, BEFORE)
+    resumed = query.local(snapshot=path.read_bytes())
+    rows, expected = (pa.concat_tables([*played(run, names, AFTER), run.close()]) for run in (resumed, whole))
+    assert expected.num_rows > 0
+    assert_same_rows(rows, expected)
+    assert counted(resumed) == counted(whole)
+
+
+def counted(run: Run) -> dict[str, int]:
+    """Rows of each stream since the beginning, those before the pause included."""
+    metrics = run.metrics()
+    streams = metrics["streams"] if "streams" in metrics else next(iter(metrics["operators"].values()))["streams"]
+    return {name: stream["rows"] for name, stream in streams.items()}
+
+
+def test_every_query_is_kept_in_every_format() -> None:
+    kept: dict[str, set[str]] = {}
+    for path in FILES:
+        kept.setdefault(path.parent.name, set()).add(path.stem)
+    assert set(kept) == {"snapshots_1", "snapshots_2"}
+    assert all(found == set(queries()) for found in kept.values())
