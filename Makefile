@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WITH_JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME &&
 
-.PHONY: help demo test test-kafka test-cluster kafka-jars lint types docs-test new-user soak bench bench-peers papers reference requirements clean
+.PHONY: help demo test coverage test-kafka test-cluster kafka-jars lint types docs-test new-user soak bench bench-peers papers reference requirements clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
@@ -26,6 +26,10 @@ lint: .venv/dev.stamp  ## style, and which layer may import which
 
 types: .venv/dev.stamp  ## mypy, strict
 	@$(BIN)/mypy
+
+coverage: .venv/dev.stamp  ## which lines and branches the tests without Spark reach; the report is htmlcov/index.html (about 25 minutes)
+	@$(BIN)/coverage run --branch --source src/dovetail -m pytest -q -m "not spark and not slow and not kafka and not cluster"
+	@$(BIN)/coverage html --skip-covered && $(BIN)/coverage report --skip-covered --sort cover | tail -40
 
 new-user:  ## what a newcomer does, in a fresh clone and environment: install, README, tutorial (about two minutes)
 	@scripts/new_user.sh
