@@ -52,7 +52,7 @@ class Adopted(HeaderSection):
         self.in_force, self._next = decided, None
 
     def header(self) -> dict[str, Any]:
-        return self.latest.to_json()
+        return self.in_force.to_json()
 
     def restore(self, header: dict[str, Any]) -> None:
         """Read back after everything that a decision changes; a plan that was never changed is the query's own."""

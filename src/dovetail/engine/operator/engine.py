@@ -167,14 +167,19 @@ class Engine:
         """Whether it would matter to be told the time."""
         return self.line.awaits(now_us)
 
+    def pause(self) -> None:
+        """Be whole between two calls: what was decided is in force, and results that wait are rows."""
+        self._adopted.take_up({})
+        self.line.exit.hold.materialise()
+
     def changes(self) -> Changes:
         """What to write to a state store since the last call."""
-        self.line.exit.hold.materialise()
+        self.pause()
         return self._state.changes()
 
     def state(self) -> Changes:
         """All of the state, without taking note of having written it."""
-        self.line.exit.hold.materialise()
+        self.pause()
         return self._state.all()
 
     def apply(self, changes: Changes) -> None:

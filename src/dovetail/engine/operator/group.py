@@ -219,12 +219,12 @@ class Group:
 
     def changes(self) -> Changes:
         """What to write to a state store since the last call."""
-        self._hold.materialise()
+        self._engine.pause()
         return self._state.changes()
 
     def state(self) -> Changes:
         """All of the state, without taking note of having written it."""
-        self._hold.materialise()
+        self._engine.pause()
         return self._state.all()
 
     def apply(self, changes: Changes) -> None:
