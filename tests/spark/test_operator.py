@@ -22,6 +22,7 @@ from dovetail.runtime.spark import blob, operator, pack
 from dovetail.runtime.spark.arrivals import read_arrivals
 from dovetail.runtime.spark.blob import from_blob
 from dovetail.runtime.spark.cache import EngineCache
+from dovetail.runtime.spark.identity import Identity
 from dovetail.runtime.spark.layout import Layouts
 from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import Blobs
@@ -79,7 +80,7 @@ class Cluster:
         self.query = bare(on, names, **options).model
         bare_streams = tuple(replace(stream, data=None) for stream in self.query.streams)
         self.plan = plan_query(replace(self.query, streams=bare_streams))
-        self.job = Job(self.plan, "the query", Layouts(self.plan.query, 1), "run")
+        self.job = Job(self.plan, Identity("the query", ""), Layouts(self.plan.query, 1), "run")
         self.store = Store()
         self.results: list[pa.RecordBatch] = []
         self.recalled: list[str] = []
@@ -313,7 +314,7 @@ def test_another_querys_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     cluster = Cluster("A.k = B.k", "AB", monkeypatch)
     first, second = random_batches("AB", seed=1, batches=2)
     cluster.batch(first, 0)
-    cluster.job = replace(cluster.job, description="another")
+    cluster.job = replace(cluster.job, identity=Identity("another", ""))
     with pytest.raises(StateError, match="belongs to another query") as caught:
         cluster.batch(second, 0)
     assert "the query" in str(caught.value)

@@ -7,6 +7,7 @@ input that nobody reads, and the select list, unless rows that were made from it
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
@@ -15,6 +16,38 @@ from dovetail.model.window import TimeWindow, Window
 STATE_FORMAT = 2
 
 Stored = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who a query is: as a text, and as the text by which format 1 (0.1) knew it.
+
+    ``older`` is empty where a state of format 1 cannot be gone on from: its sources were in the order of the query, and
+    are in the order of their names now.
+    """
+
+    text: str
+    older: str
+
+    def fingerprints(self, layout: object) -> tuple[str, ...]:
+        """Under which a head may be found that was written over this layout; the first is how it is written now."""
+        now = fingerprint(f"{self.text}\n  {layout}")
+        return (now, fingerprint(f"{self.older}\n  {layout}", 1)) if self.older else (now,)
+
+
+def identity(query: JoinQuery, stored: Stored) -> Identity:
+    """Of a query that has the operator to itself; ``stored`` names each stream's columns."""
+    return Identity(describe(query, stored), _describe_1(query) if _in_order(query) else "")
+
+
+def shared_identity(query: JoinQuery) -> Identity:
+    """Of queries that share an operator."""
+    text = describe_shared(query)
+    return Identity(text, text if _in_order(query) else "")
+
+
+def _in_order(query: JoinQuery) -> bool:
+    return list(query.names) == sorted(query.names)
 
 
 def describe(query: JoinQuery, stored: Stored) -> str:
@@ -63,6 +96,20 @@ def _kind(window: Window | None) -> str:
     return "time" if isinstance(window, TimeWindow) else "rows"
 
 
-def fingerprint(description: str) -> str:
-    """Different for different descriptions, and for another layout of the state."""
-    return hashlib.sha256(f"{STATE_FORMAT}\n{description}".encode()).hexdigest()[:32]
+def _describe_1(query: JoinQuery) -> str:
+    """As format 1 did: with every column of the inputs, and the names of the results."""
+    streams = [
+        f"  stream {stream.name}: time {stream.time}, window {stream.window}, "
+        + ", ".join(f"{field.name} {field.type}" for field in stream.schema)
+        for stream in query.streams
+    ]
+    conditions = [*map(str, query.predicates), *(str(condition) for _, condition in query.filters)]
+    selected = ", ".join(f"{output.expression} AS {output.name}" for output in query.select)
+    aggregates = [f"  aggregates {query.aggregation}"] if query.aggregation else []
+    join = f"  {query.how} join on {' AND '.join(conditions)}"
+    return "\n".join([*streams, join, f"  select {selected}", *aggregates, f"  order {query.order}, late {query.late}"])
+
+
+def fingerprint(description: str, number: int = STATE_FORMAT) -> str:
+    """Different for different descriptions, and for another format of the state."""
+    return hashlib.sha256(f"{number}\n{description}".encode()).hexdigest()[:32]

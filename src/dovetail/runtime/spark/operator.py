@@ -35,7 +35,7 @@ from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces
 from dovetail.runtime.spark.cache import ENGINES, BucketKey, Cached
 from dovetail.runtime.spark.chain import heartbeat
-from dovetail.runtime.spark.identity import fingerprint
+from dovetail.runtime.spark.identity import Identity
 from dovetail.runtime.spark.layout import Layouts
 from dovetail.runtime.spark.output import Output
 from dovetail.runtime.spark.parts import StateParts
@@ -61,7 +61,7 @@ class Job:
     """
 
     plan: Plan
-    description: str
+    identity: Identity
     layouts: Layouts
     run: str
     ended: tuple[str, ...] = ()
@@ -98,8 +98,9 @@ class JoinOperator:
         self._output = output
         self._state = BucketState(variables)
         self._query_id = query_id()
-        self._description = f"{job.description}\n  {job.layouts.here()}"
-        self._fingerprint = fingerprint(self._description)
+        layout = job.layouts.here()
+        self._description = f"{job.identity.text}\n  {layout}"
+        self._fingerprints = job.identity.fingerprints(layout)
 
     def begin(self, bucket: int, rows: pd.DataFrame) -> None:
         """Rows of static inputs, before the first batch; their streams advance once all have come."""
@@ -164,7 +165,7 @@ class JoinOperator:
     def _found(self, report: Report) -> tuple[Head | None, Cached]:
         """The operator, by the cheapest way that is safe."""
         with report.phase("load"):
-            head = self._state.head(self._fingerprint, self._description)
+            head = self._state.head(self._fingerprints, self._description)
             if head is None:
                 report.recalled = "new"
                 return None, self._new("")
@@ -204,5 +205,5 @@ class JoinOperator:
     def _save(self, head: Head | None, cached: Cached, report: Report) -> None:
         with report.phase("save"):
             changes = cached.operator.changes()
-            token, report.written = self._state.save(head, self._fingerprint, self._description, changes)
+            token, report.written = self._state.save(head, self._fingerprints[0], self._description, changes)
             ENGINES.put(self._key(report.bucket), replace(cached, token=token))

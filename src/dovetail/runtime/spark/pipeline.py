@@ -33,7 +33,7 @@ from dovetail.plan.plan_query import plan_query
 from dovetail.plan.share_queries import SharedPlan
 from dovetail.plan.split_query import Operator, asked_tree, split_query
 from dovetail.runtime.spark.clock import clock, needs_clock
-from dovetail.runtime.spark.identity import describe, describe_shared
+from dovetail.runtime.spark.identity import Identity, identity, shared_identity
 from dovetail.runtime.spark.layout import Layout, Layouts
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
 from dovetail.runtime.spark.operator import Job
@@ -116,9 +116,9 @@ def _pipeline(
     if guarded is not None:
         raise PlanError(f"stream {guarded!r} is a table, known before the streams begin; leave out its ahead=")
     if shared is not None:
-        job = _shared_job(shared, describe_shared(query), layouts, ended, run)
+        job = _shared_job(shared, shared_identity(query), layouts, ended, run)
     else:
-        job = _job(plan, describe(query, kept), layouts, ended, run)
+        job = _job(plan, identity(query, kept), layouts, ended, run)
     output = output_of(rows, _sorts(query, layouts.plan().grid, shared))
     joined = _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us), output)
     return _marked(joined, inputs.values())
@@ -211,16 +211,16 @@ def _ticking(streaming: Sequence[DataFrame], layouts: Layouts) -> list[DataFrame
     return [frame.withColumn("now", F.unix_micros(F.current_timestamp())) for frame in (*streaming, ticking)]
 
 
-def _job(plan: Plan, description: str, layouts: Layouts, ended: tuple[str, ...], run: str) -> Job:
+def _job(plan: Plan, identity: Identity, layouts: Layouts, ended: tuple[str, ...], run: str) -> Job:
     once = len(ended) == len(plan.query.streams)
-    return Job(_operator_plan(plan), description, layouts, run, () if once else ended, once)
+    return Job(_operator_plan(plan), identity, layouts, run, () if once else ended, once)
 
 
-def _shared_job(shared: SharedPlan, description: str, layouts: Layouts, ended: tuple[str, ...], run: str) -> Job:
+def _shared_job(shared: SharedPlan, identity: Identity, layouts: Layouts, ended: tuple[str, ...], run: str) -> Job:
     """Its doors look at the common conditions once more: which ones they were is part of what is stored."""
     members = tuple(replace(member, query=_bare(member.query)) for member in shared.members)
     plan = plan_query(_bare(shared.plan.query))
-    job = _job(plan, description, layouts, ended, run)
+    job = _job(plan, identity, layouts, ended, run)
     return replace(job, plan=plan, shared=replace(shared, plan=plan, members=members))
 
 

@@ -10,7 +10,7 @@ Slices, parts and the header carry checksums; that of the header covers the rest
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from zlib import crc32
@@ -46,13 +46,13 @@ class BucketState:
         self._slices = variables.slices
         self.parts = variables.parts
 
-    def head(self, fingerprint: str, description: str) -> Head | None:
-        """The head if there is one; StateError if another query wrote it."""
+    def head(self, fingerprints: Sequence[str], description: str) -> Head | None:
+        """The head if there is one; StateError if another query wrote it, under none of these fingerprints."""
         row = self._head.get()
         if row is None:
             return None
         token, written_by, header, lineage = row
-        if written_by != fingerprint:
+        if written_by not in fingerprints:
             (origin,) = self._origin.get() or ("unknown",)
             raise StateError(
                 f"this checkpoint belongs to another query.\nIt was written by:\n{origin}\n"
