@@ -7,7 +7,7 @@ from dovetail.errors import StateError
 
 _LARGEST = (1 << 62) + 1  # no count, and no time that an engine waits for, lies beyond it
 _ANY_NUMBER = ("shedding", "watermarks", "memory")  # sections with estimates and clocks, which may be any number
-_OWN_CHECKS = ("group",)  # sections whose shape depends on who wrote them; they are checked where they are read
+_OWN_CHECKS = ("group", "decision")  # their shape depends on who wrote them; they are checked where they are read
 
 
 def check_header(section: str, found: Any, own: dict[str, Any]) -> None:
