@@ -77,7 +77,7 @@ SELECT A.k FROM A, B WHERE A.k = B.k OR A.s = B.s WINDOW 1 MINUTE
 --> inner
 --> A: window 1 minute
 --> B: window 1 minute
---> residual or(eq(A.k, B.k), eq(A.s, B.s))
+--> alternatives or(eq(A.k, B.k), eq(A.s, B.s))
 --> k int64 = A.k
 
 -- # a condition of three streams
@@ -114,7 +114,8 @@ SELECT A.k FROM A, B WHERE A.k IS NOT DISTINCT FROM B.k WINDOW 1 MINUTE
 --> inner
 --> A: window 1 minute
 --> B: window 1 minute
---> residual coalesce(eq(A.k, B.k), and(is_null(A.k), is_null(B.k)))
+--> equality is_null(A.k) = is_null(B.k)
+--> equality coalesce(A.k, 0) = coalesce(B.k, 0)
 --> k int64 = A.k
 
 -- # NULL and CASE
