@@ -179,6 +179,41 @@ def test_a_header_edited_anywhere_is_refused_or_works(options: dict[str, Any], t
                 go_on(join.local(snapshot=pack_snapshot(fingerprint(join.model), other)))
 
 
+def shared(*windows: str) -> dv.SharedQuery:
+    return dv.share(*(query(f"{window} seconds").named(f"q{window}") for window in windows))
+
+
+def shared_snapshot() -> bytes:
+    """Of a group in which one query has been from the start, and another joined it later."""
+    run = shared("1").local()
+    run.push("A", [{"ts": 10**6, "k": 1}])
+    run.add(query("3 seconds").named("q3"))
+    run.push("B", [{"ts": 10**6, "k": 1}])
+    return run.snapshot()
+
+
+@pytest.mark.parametrize("windows", [("1", "3"), ("3",), ("1",), ("3", "1"), ("2", "3")], ids=str)
+def test_a_group_goes_on_with_whichever_queries(windows: tuple[str, ...]) -> None:
+    run = shared(*windows).local(snapshot=shared_snapshot())
+    assert set(run.push("A", [{"ts": 10**6, "k": 1}])["query"].to_pylist()) == {f"q{window}" for window in windows}
+    assert shared(*windows).local(snapshot=run.snapshot()).metrics() == run.metrics()
+
+
+def test_a_header_of_a_group_edited_anywhere_is_refused_or_works() -> None:
+    state = unpack_snapshot(shared_snapshot(), "shared")
+    whole = json.loads(state.header)
+    ((place, own),) = whole["operators"].items()
+    group = json.loads(own)
+    for path in places(group["sections"]["group"], ("sections", "group")):
+        for new in (*VALUES, edited):
+            whole["operators"][place] = json.dumps(edited(group, path, new))
+            with suppress(dv.StateError):
+                other = replace(state, header=json.dumps(whole).encode())
+                run = shared("1", "3").local(snapshot=pack_snapshot("shared", other))
+                run.add(query("5 seconds").named("q5"))
+                go_on(run)
+
+
 def go_on(run: Any) -> None:
     for name in "AB":
         run.push(name, [{"ts": 30, "k": 1}])

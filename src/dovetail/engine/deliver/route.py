@@ -11,6 +11,7 @@ of the group:
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ from dovetail.engine.combine.partial import Partial
 from dovetail.engine.deliver.ages import Ages
 from dovetail.engine.deliver.boxes import Boxes, Comparison, Places, Range, ages_among, comparison, flags, places_among
 from dovetail.engine.deliver.wide import WideRows
+from dovetail.errors import StateError
 from dovetail.model.expression import Expression, columns_of
 from dovetail.model.window import RowWindow
 from dovetail.model.window import Window as WindowSize
@@ -28,6 +30,7 @@ from dovetail.plan.share_queries import Member, SharedPlan, window_size
 
 EPOCH = "\x00epoch"
 _FOREVER = (1 << 31) - 1
+_MOST_CHANGES = 1 << 24  # of a group in its life: weeks of a change every tenth of a second
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,23 @@ class Subscription:
     since: int = 0
     whole: Mapping[str, int] = field(default_factory=dict)
     complete_from: int | None = None
+
+    @staticmethod
+    def from_json(values: Mapping[str, Any]) -> "Subscription":
+        """Back from plain values."""
+        whole = {stream: checked_count(epoch) for stream, epoch in values["whole"].items()}
+        number, since = checked_count(values["number"]), checked_count(values["since"])
+        complete = values["complete_from"]
+        complete = None if complete is None else int(complete)
+        return Subscription(str(values["name"]), number, str(values["fingerprint"]), since, whole, complete)
+
+
+def checked_count(value: Any) -> int:
+    """A number of changes or queries that was read back; StateError unless a group can have had so many."""
+    count = int(value)
+    if not 0 <= count <= _MOST_CHANGES:
+        raise StateError(f"the state tells of {count} changes of a group; 0 to {_MOST_CHANGES} are possible")
+    return count
 
 
 class Router:

@@ -20,7 +20,7 @@ from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Lateness, Read
 from dovetail.engine.admit.inputs import Batch, Spans
 from dovetail.engine.block.block import interleave
-from dovetail.engine.buffer.section import Changes, HeaderSection, Slices
+from dovetail.engine.buffer.section import Changes, HeaderSection, Slices, whole_numbers
 from dovetail.engine.combine.staged import StagedProbe, Suspended
 from dovetail.engine.deliver.route import EPOCH, inner_schema
 from dovetail.engine.deliver.shared_exit import Routing, router_of, shared_exit
@@ -233,7 +233,7 @@ class Group:
         inputs = self._line.inputs
         inputs.watermarks.restore(sections["watermarks"])
         inputs.latest = int(sections["inputs"]["latest"])
-        before = Subscriptions.from_state(sections["group"]["subscriptions"])
+        before = Subscriptions.from_state(sections["group"]["subscriptions"], self.streams)
         fits = before.fit(self.shared)
         self._members.subscriptions = before if fits else before.changed(self.shared, self._progress())
         self._renew_router()
@@ -309,7 +309,7 @@ class Members(HeaderSection):
 
     def restore(self, header: dict[str, Any]) -> None:
         """How many rows each has got; who takes part was read before, because slices are read with it in mind."""
-        self._hold.delivered = Counter(header["delivered"])
+        self._hold.delivered = Counter(whole_numbers(header["delivered"]))
 
 
 def _fit(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -9,12 +9,12 @@ last-arriving member comes from now on, over what is stored. What was not stored
     windows of 1 s until 12:00:00, then a query with 60 s joins: kept is 11:59:59, so it is complete from 12:00:59
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
-from dovetail.engine.deliver.route import Subscription, condition_text, member_columns
+from dovetail.engine.deliver.route import Subscription, checked_count, condition_text, member_columns
 from dovetail.model.window import RowWindow
 from dovetail.plan.share_queries import Member, SharedPlan, window_size
 
@@ -113,15 +113,22 @@ class Subscriptions:
         return asdict(self)
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "Subscriptions":
-        """The inverse of ``state``."""
-        columns = {
-            name: {column: (int(epoch), int(time)) for column, (epoch, time) in since.items()}
-            for name, since in state["columns"].items()
-        }
-        places = tuple(Subscription(**place) for place in state["places"])
-        conditions = {name: tuple(state[name]) for name in ("below", "certain")}
-        return cls(**{**state, **conditions, "places": places, "columns": columns})
+    def from_state(cls, state: Mapping[str, Any], streams: Iterable[str]) -> "Subscriptions":
+        """The inverse of ``state``, for a group over these streams."""
+        return cls(
+            places=tuple(Subscription.from_json(place) for place in state["places"]),
+            sizes={name: int(state["sizes"][name]) for name in streams},
+            below=tuple(map(str, state["below"])),
+            certain=tuple(map(str, state["certain"])),
+            columns={name: _since(state["columns"][name]) for name in streams},
+            kept={name: int(state["kept"][name]) for name in streams},
+            epoch=checked_count(state["epoch"]),
+            following=checked_count(state["following"]),
+        )
+
+
+def _since(columns: Mapping[str, Any]) -> dict[str, Since]:
+    return {column: (checked_count(epoch), int(time)) for column, (epoch, time) in columns.items()}
 
 
 def _sizes(shared: SharedPlan) -> dict[str, int]:

@@ -66,8 +66,10 @@ class Part:
         probes, partition = tuple(map(int, values["span"]["probes"])), values["span"]["partition"]
         partition = None if partition is None else int(partition)
         span = Span(**(values["span"] | {"probes": probes, "partition": partition}))
-        runs = {name: checked_runs(values[name], values["rows"]) for name in ("runs", "departures") if values[name]}
-        return Part(**(values | {"runs": (), "departures": ()} | runs | {"span": span}))
+        runs = checked_runs(values["runs"], values["rows"])
+        left = values.get("departures")  # a part of an older format left memory at one time
+        departures = checked_runs(left, values["rows"]) if left else ()
+        return Part(**(values | {"runs": runs, "departures": departures, "span": span}))
 
 
 _EXAMPLE: dict[str, Any] = asdict(Part(0, "", 0, 0, (), Span(0, 0, 0, 0))) | {"runs": []}
