@@ -71,6 +71,12 @@ def test_a_silent_stream_has_no_rate_and_divides_nothing() -> None:
     assert known.streams["A"].rate == pytest.approx(500, rel=0.1)
 
 
+def test_an_engine_that_has_seen_nothing_has_been_watching_for_no_time() -> None:
+    known = engine("AB", "A.k = B.k").observed.statistics()
+    assert known.seen_s == 0
+    assert [stream.rate for stream in known.streams.values()] == [0, 0]
+
+
 def test_the_step_of_a_longer_probe_is_named_by_all_that_it_starts_from() -> None:
     known = play(
         engine("ABC", "A.k = B.k AND B.j = C.j AND A.j = C.k", "1 second"), range(3), dict.fromkeys("ABC", 200), 4

@@ -130,8 +130,9 @@ class Observed:
         return blocks >= (_FEW_BLOCKS if self.curious else _SOME_BLOCKS)
 
     def _now(self) -> int:
+        """How far the slowest stream has come of those that have sent anything, if any has."""
         spoken = [seen.latest for seen in self._seen.values() if seen.latest > BEFORE_ALL]
-        return max(min(spoken), self._latest - _FAR_BEHIND * INTERVAL_US)
+        return max(min(spoken, default=BEFORE_ALL), self._latest - _FAR_BEHIND * INTERVAL_US)
 
     def read(self, probes: Iterable[Probe], made: int) -> None:
         """Take what the counters have gathered, when it is due; ``made``: results so far."""
