@@ -1,7 +1,7 @@
 """CPU budgets on Spark: per bucket, from batch times and arrivals, with decisions and waiting rows in the state.
 
-A budget needs timers, and with timers Spark always has another batch to run: the queries here run until they have done
-what is asked, and are stopped.
+A run of all there is may end while rows wait for time to work on them: the queries here run until they have done what
+is asked, and are stopped.
 """
 
 from collections.abc import Callable

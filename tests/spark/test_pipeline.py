@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 
 import dovetail as dv
+from dovetail.engine.sealed import unseal_batch
 from dovetail.errors import PlanError, StreamError
 from dovetail.runtime.spark.metrics import spark_metrics
 from dovetail.testing import Push, assert_same_rows, oracle
@@ -46,10 +47,11 @@ def test_state_of_expired_windows_goes_and_metrics_say_what_happened(spark: Any,
 def _stored_slices(spark: Any, path: Path) -> pa.Table:
     """Every tuple in the checkpoint, read with Spark's own reader of state."""
     reader = spark.read.format("statestore").option("path", str(path / "checkpoint"))
-    rows = reader.option("stateVarName", "slices").load().selectExpr("user_map_key.section", "user_map_value.blob")
+    slices = reader.option("stateVarName", "slices").load()
     tables = []
-    for row in rows.collect():
-        table = pa.ipc.open_stream(row.blob).read_all().select(["ts"])
+    for row in slices.selectExpr("user_map_key.section", "user_map_key.number", "user_map_value.blob").collect():
+        name = f"slice {row.number} of {row.section!r} in the checkpoint"
+        table = pa.table(unseal_batch(row.blob, name)).select(["ts"])
         tables.append(table.append_column("section", pa.array([row.section] * table.num_rows)))
     return pa.concat_tables(tables)
 
