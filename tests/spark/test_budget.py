@@ -1,7 +1,7 @@
 """CPU budgets on Spark: per bucket, from batch times and arrivals, with decisions and waiting rows in the state.
 
-A run of all there is may end while rows wait for time to work on them: the queries here run until they have done what
-is asked, and are stopped.
+A run of all there is may end while rows wait for time to work on them: where the budget is too small, a query runs
+until it has done what is asked, and is stopped.
 """
 
 from collections.abc import Callable
@@ -15,6 +15,7 @@ import dovetail as dv
 from dovetail.testing import assert_same_rows, assert_subset, oracle
 from tests.spark.feeding import Folder, random_batches
 from tests.spark.queries import build
+from tests.spark.test_clock import run_all_there_is
 
 ON = "A.k = B.k AND ABS(B.x - C.x) <= 0.5"
 PARTS = ("given_s", "used_s", "throttle", "dropped", "comparisons_skipped", "missed_high", "completeness", "short")
@@ -39,18 +40,13 @@ def all_read(count: int, started: Any) -> bool:
     return bool(sum(progress.numInputRows for progress in started.recentProgress) >= count)
 
 
-def results_made(started: Any) -> int:
-    return sum(int(batch["results"]) for batch in dv.spark_metrics(started))
-
-
-def test_a_budget_that_is_enough_changes_nothing(spark: Any, tmp_path: Path) -> None:
+def test_a_budget_that_is_enough_changes_nothing_and_a_run_of_all_there_is_ends(spark: Any, tmp_path: Path) -> None:
     folder = Folder(spark, tmp_path, "ABC")
     batches = random_batches("ABC", seed=3, batches=3, count=25)
     folder.feed(batches)
     query = build(ON, folder.frames(), partitions=2, budget=dv.budget(cpu=1.0))
-    expected = oracle(query.model, batches).rows
-    started = run_until(folder, query.spark(), lambda running: results_made(running) >= expected.num_rows)
-    assert_same_rows(folder.rows(query), expected)
+    started = run_all_there_is(folder, query.spark())
+    assert_same_rows(folder.rows(query), oracle(query.model, batches).rows)
     report = dv.spark_metrics(started)[-1]["budget"]
     assert (report["throttle"], report["completeness"], report["missed_high"]) == (1.0, 1.0, 0.0)
 

@@ -10,8 +10,8 @@ import dovetail as dv
 from dovetail.engine.admit.watermarks import Watermarks
 from dovetail.runtime.spark.clock import needs_clock
 from dovetail.testing import Push, assert_same_rows, oracle
-from tests.spark.feeding import Folder, random_batches
-from tests.spark.queries import bare, build, random_rows
+from tests.spark.feeding import Folder
+from tests.spark.queries import bare, random_rows
 
 SECOND = 1_000_000
 ENDS_WITHIN_S = 600
@@ -45,15 +45,6 @@ def test_a_run_of_all_there_is_ends_though_a_stream_may_fall_silent(spark: Any, 
     while not folder.rows(query()).num_rows:
         run_all_there_is(folder, query().spark())
     assert_same_rows(folder.rows(query()), oracle(query().model, [Push(tables)]).rows)
-
-
-def test_a_run_of_all_there_is_ends_under_a_cpu_budget(spark: Any, tmp_path: Path) -> None:
-    folder = Folder(spark, tmp_path, "AB")
-    batches = random_batches("AB", seed=3, batches=2, count=25)
-    folder.feed(batches)
-    query = build("A.k = B.k", folder.frames(), partitions=2, budget=dv.budget(cpu=1.0))
-    run_all_there_is(folder, query.spark())
-    assert_same_rows(folder.rows(query), oracle(query.model, batches).rows)
 
 
 @pytest.mark.parametrize(

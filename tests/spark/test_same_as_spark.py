@@ -54,9 +54,8 @@ def test_times_come_out_as_they_came_in(new_york: Any) -> None:
     frame = rows(new_york)
     streams = [dv.stream(name, frame, time="ts", window="0 seconds") for name in "AB"]
     found = dv.join(*streams, on="A.id = B.id", select="A.ts, A.id").spark(new_york)
-    expected = {row.id: row.ts for row in frame.collect()}
-    assert {row.id: row.ts for row in found.collect()} == expected
-    assert {row.id: row.result_time for row in found.collect()} == expected
+    expected = {row.id: (row.ts, row.ts) for row in frame.collect()}
+    assert {row.id: (row.ts, row.result_time) for row in found.collect()} == expected
 
 
 @pytest.mark.parametrize(
