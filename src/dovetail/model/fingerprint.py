@@ -7,11 +7,16 @@ from dovetail.model.predicate import Residual
 from dovetail.model.query import JoinQuery
 
 
-def fingerprint(query: JoinQuery) -> str:
+def fingerprints(query: JoinQuery) -> tuple[str, str]:
+    """Under which a state of this query may be found: as it is written now, and as format 1 (0.1) wrote it."""
+    return fingerprint(query), fingerprint(query, named=True)
+
+
+def fingerprint(query: JoinQuery, named: bool = False) -> str:
     """Equal for queries that can go on from each other's state.
 
     How results are computed (algorithms, probe orders, partitions) does not enter: state is slices. Nor do the names of
-    the result's columns, which rows that wait go without, unless aggregates go by them.
+    the result's columns, which rows that wait go without, unless aggregates go by them; format 1 had them (``named``).
     """
     parts: list[object] = [query.how, query.order, query.late]
     for stream in query.streams:
@@ -24,9 +29,10 @@ def fingerprint(query: JoinQuery) -> str:
         else:
             parts.append((str(predicate), _text(predicate.left), _text(predicate.right)))
     parts += [(name, _text(expression)) for name, expression in query.filters]
-    parts += [_text(output.expression) for output in query.select]
+    named_select: list[object] = [(output.name, _text(output.expression)) for output in query.select]
+    parts += named_select if named else [_text(output.expression) for output in query.select]
     if query.aggregation:
-        parts.append([output.name for output in query.select])
+        parts += [] if named else [[output.name for output in query.select]]
         parts.append((query.aggregation.keys, [str(each) for each in query.aggregation.aggregates]))
         parts += [(output.name, _text(output.expression)) for output in query.aggregation.select]
     return sha256(repr(parts).encode()).hexdigest()[:32]

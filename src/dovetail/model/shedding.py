@@ -98,11 +98,15 @@ class Shed:
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> "Shed":
         """Back from plain values."""
-        picks = values["picks"] and {
-            arriving: {name: Pick(tuple(p[0]), tuple(p[1]), p[2], p[3]) for name, p in each.items()}
-            for arriving, each in values["picks"].items()
-        }
-        return Shed(values["throttle"], picks, values["kept"], values["ages"])
+        picks = (
+            None
+            if values["picks"] is None
+            else {
+                arriving: {name: Pick(tuple(p[0]), tuple(p[1]), p[2], p[3]) for name, p in each.items()}
+                for arriving, each in values["picks"].items()
+            }
+        )
+        return Shed(float(values["throttle"]), picks, dict(values["kept"]), dict(values["ages"]))
 
 
 def slice_edges(own_us: int | None, other_us: int, slice_us: int | None, endless: bool = False) -> tuple[int, ...]:

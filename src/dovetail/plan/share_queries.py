@@ -42,6 +42,11 @@ class Member:
         """Equal for members that can go on from each other's place in a group."""
         return f"{fingerprint(self.query)} {self.query.schema.names}"
 
+    @property
+    def older_fingerprint(self) -> str:
+        """What format 1 (0.1) knew the query by."""
+        return fingerprint(self.query, named=True)
+
 
 @dataclass(frozen=True)
 class SharedPlan:

@@ -15,7 +15,7 @@ from dovetail.engine.operator.engine import Stopwatch
 from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.errors import DataError, nearest
 from dovetail.model.budget import Budget
-from dovetail.model.fingerprint import fingerprint
+from dovetail.model.fingerprint import fingerprints
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
@@ -65,10 +65,10 @@ class Run:
         hands = Hands(stopwatch or WallStopwatch(query.order), meter, block_rows)
         self._new = partial(operator_of, plan, hands)
         self._begin(query.schema, [query], self._new())
-        self._fingerprint, self.budget = fingerprint(query), query.budget
+        self._fingerprints, self.budget = fingerprints(query), query.budget
         self._diverts = query.on_error == "divert"
         if snapshot is not None:
-            changes = unpack_snapshot(snapshot, self._fingerprint)
+            changes = unpack_snapshot(snapshot, *self._fingerprints)
             with readable():
                 self.operator.apply(changes)
         if can_be_undone(query):
@@ -149,7 +149,7 @@ class Run:
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``query.local(snapshot=...)``."""
         self._settled("snapshot")
-        return pack_snapshot(self._fingerprint, self.operator.state())
+        return pack_snapshot(self._fingerprints[0], self.operator.state())
 
     @property
     def late(self) -> pa.Table:

@@ -72,7 +72,7 @@ def test_a_silent_stream_has_no_rate_and_divides_nothing() -> None:
 
 
 def test_an_engine_that_has_seen_nothing_has_been_watching_for_no_time() -> None:
-    known = engine("AB", "A.k = B.k").observed.statistics()
+    known = engine("AB", "A.k = B.k").line.observed.statistics()
     assert known.seen_s == 0
     assert [stream.rate for stream in known.streams.values()] == [0, 0]
 

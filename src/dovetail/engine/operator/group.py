@@ -233,7 +233,7 @@ class Group:
         inputs = self._line.inputs
         inputs.watermarks.restore(sections["watermarks"])
         inputs.latest = int(sections["inputs"]["latest"])
-        before = Subscriptions.from_state(sections["group"]["subscriptions"], self.streams)
+        before = Subscriptions.from_state(sections["group"]["subscriptions"], self.streams).recognised(self.shared)
         fits = before.fit(self.shared)
         self._members.subscriptions = before if fits else before.changed(self.shared, self._progress())
         self._renew_router()

@@ -6,7 +6,7 @@ The digest is checked before anything else is read.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 
@@ -27,7 +27,7 @@ def pack_snapshot(fingerprint: str, state: Changes) -> bytes:
     return _MAGIC + blake2b(body, digest_size=_DIGEST).digest() + body
 
 
-def unpack_snapshot(data: bytes, fingerprint: str) -> Changes:
+def unpack_snapshot(data: bytes, *fingerprints: str) -> Changes:
     """All of the state, to be applied; StateError if the bytes are damaged or belong to another query."""
     start = len(_MAGIC) + _DIGEST
     if not isinstance(data, bytes) or not data.startswith(_MAGIC[:-1]):
@@ -38,7 +38,7 @@ def unpack_snapshot(data: bytes, fingerprint: str) -> Changes:
     if blake2b(data[start:], digest_size=_DIGEST).digest() != data[len(_MAGIC) : start]:
         raise StateError("this snapshot is damaged: its contents do not match their digest. Use an earlier one.")
     with readable():
-        return _read(data, start, fingerprint)
+        return _read(data, start, fingerprints)
 
 
 @contextmanager
@@ -54,10 +54,10 @@ def readable() -> Iterator[None]:
         ) from error
 
 
-def _read(data: bytes, start: int, fingerprint: str) -> Changes:
+def _read(data: bytes, start: int, fingerprints: Sequence[str]) -> Changes:
     size = int.from_bytes(data[start : start + 8], "little")
     head = json.loads(data[start + 8 : start + 8 + size])
-    if head["query"] != fingerprint:
+    if head["query"] not in fingerprints:
         raise StateError(
             "this snapshot belongs to another query: its streams, predicates, windows or select list differ. "
             "Resume with the query that made it, or start without a snapshot."

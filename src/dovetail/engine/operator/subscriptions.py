@@ -60,6 +60,12 @@ class Subscriptions:
             (member.name, member.fingerprint) for member in shared.members
         ]
 
+    def recognised(self, shared: SharedPlan) -> "Subscriptions":
+        """The same, with queries that are known by an older fingerprint under the one they have now."""
+        now = {(member.name, member.older_fingerprint): member.fingerprint for member in shared.members}
+        known = ((each, now.get((each.name, each.fingerprint), each.fingerprint)) for each in self.places)
+        return replace(self, places=tuple(replace(each, fingerprint=found) for each, found in known))
+
     def changed(self, shared: SharedPlan, progress: Progress) -> "Subscriptions":
         """The same group with other queries."""
         known = {(each.name, each.fingerprint): each for each in self.places}
