@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pytest
 
 import dovetail as dv
+from dovetail.engine.buffer.sealed import unseal
 from dovetail.errors import StateError
 from dovetail.plan.partition_grid import partition_grid
 from dovetail.plan.plan_query import plan_query
@@ -114,6 +115,11 @@ class Cluster:
         blobs = output["blob"].dropna()
         self.results += [batch for value in blobs for batch in from_blob(value, self.query.schema.names)]
         self.recalled.append(report["recalled"])
+
+    def header(self) -> bytes:
+        """What the last batch wrote beside the slices."""
+        token, _, header, lineage = self.store.values["head", ()]
+        return bytes(unseal(header, "the head of a bucket in the checkpoint", token + lineage))
 
     def forget_engines(self) -> None:
         """As if the workers had been started anew."""

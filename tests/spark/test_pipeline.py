@@ -6,11 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from dovetail.engine.sealed import unseal_batch
 from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 
 import dovetail as dv
+from dovetail.engine.buffer.sealed import unseal_batch
 from dovetail.errors import PlanError, StreamError
 from dovetail.runtime.spark.metrics import spark_metrics
 from dovetail.testing import Push, assert_same_rows, oracle
