@@ -17,16 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.engine.block.arrow_values import layout
 from dovetail.engine.block.block import Block
 from dovetail.engine.buffer.columns import Column, FixedColumn, Numbers, column_for, moved, resident_part
 from dovetail.engine.buffer.hashed import CellIndex, HashIndex
 from dovetail.engine.buffer.paired import PairIndex
 from dovetail.engine.buffer.ranked import SortedIndex
+from dovetail.engine.buffer.stored_as import stored_as
 from dovetail.engine.kernels import bounds_of, first_at_least, running_largest
-from dovetail.model import expression
 from dovetail.model.stream import Stream
-from dovetail.plan.physical import Attribute, Group, Key, Option, Pair, Ranking, Storage, Vector
+from dovetail.plan.physical import Attribute, Group, Pair, Ranking, Storage
 
 Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
@@ -75,7 +74,7 @@ class Window:
 
     def _source(self, name: str, attribute: Attribute) -> Numbers | FixedColumn:
         """Where an attribute's numbers stand: in the column that already holds them, or derived ones of their own."""
-        column = _stored_as(name, attribute)
+        column = stored_as(name, attribute)
         if column is not None:
             return self._fixed(column)
         self._derived[attribute] = Numbers(np.empty(0, np.int64))
@@ -392,19 +391,3 @@ def _sorted_index(ranking: Ranking) -> SortedIndex:
 
 def _is_plain_time(stream: Stream) -> bool:
     return bool(pa.types.is_timestamp(stream.time_type) and stream.time_type.unit == "us")
-
-
-def _stored_as(name: str, attribute: Attribute) -> str | None:
-    """The column of stream ``name`` that is the attribute, number for number."""
-    if isinstance(attribute, Vector | Group | Option) or (
-        isinstance(attribute, Key) and len(attribute.expressions) > 1
-    ):
-        return None
-    operand = attribute.expressions[0] if isinstance(attribute, Key) else attribute.expression
-    if not isinstance(operand, expression.Column) or operand.stream != name:
-        return None
-    found = layout(operand.type)
-    numeric = found is not None and found[1] == 1 and found[0].itemsize == 8 and found[0].kind in "if"
-    if not numeric or (isinstance(attribute, Key) and pa.types.is_floating(operand.type)):
-        return None
-    return operand.name
