@@ -90,6 +90,7 @@ def test_overflow_is_the_same_over_columns_and_single_rows(drawn: list[tuple[int
         for a, b, c in drawn
     ]
     columns = {("T", name): pa.array([row[name] for row in table], type_) for name, type_ in types.items()}
-    (output,) = bind_select(f"{text} AS value", [Stream("T", pa.schema(types), "ts")], {})
+    schema = pa.schema({"ts": pa.timestamp("us"), **types})
+    (output,) = bind_select(f"{text} AS value", [Stream("T", schema, "ts")], {})
     whole = evaluate(output.expression, columns, len(table))
     assert whole.to_pylist() == [interpret(output.expression, {"T": row}) for row in table]
