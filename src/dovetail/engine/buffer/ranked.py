@@ -33,6 +33,11 @@ class SortedIndex:
         self._end = 0
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it holds nothing, so that the type of its values need not be known yet."""
+        return not self.runs[-1]
+
+    @property
     def nbytes(self) -> int:
         return self.ranked.nbytes + self.ids.nbytes
 

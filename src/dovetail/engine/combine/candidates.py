@@ -285,6 +285,8 @@ class _Ranked(_Scratch):
         self._bound, self._index, self._band, self._is_left = bound, window.ranked[own], band, is_left
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
+        if self._index.is_empty:
+            return
         values, lows, index, window = self._bound.values(partial), partial.newest - self.width, self._index, self.window
         low, high, flags = band_arguments(self._band, self._is_left, index.ranked.dtype)
         firsts, lasts = value_ranges(values, low, high, flags)
@@ -307,6 +309,8 @@ class _Paired(_Scratch):
         self._codes, self._values = _bound_key(access.key, windows), _Bound(windows, band.bound_stream, band.bound)
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
+        if self._index.is_empty:
+            return
         values, lows, index, window = (
             self._values.values(partial),
             partial.newest - self.width,

@@ -61,3 +61,16 @@ def test_one_large_push_gives_the_last_price_of_each_order(names: str) -> None:
             expected.add((int(order), int(upto[-1])))
     assert found.num_rows == len(expected)
     assert set(zip(found["o"].to_pylist(), found["p"].to_pylist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("names", ["AB", "BA", "BAC"])
+@pytest.mark.parametrize("condition", ["ABS(A.x - {}.x) <= 1", "A.k = {0}.k AND ABS(A.x - {0}.x) <= 1"])
+def test_what_is_stored_ahead_is_in_no_sorted_index_yet(names: str, condition: str) -> None:
+    """All of it comes at the end, so whoever comes first probes indexes that know no value, nor the type of one."""
+    schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "x": pa.float64()})
+    streams = [dv.stream(name, time="ts", window=dv.rows(1), schema=schema) for name in names]
+    on = " AND ".join(condition.format(name) for name in names if name != "A")
+    run = dv.join(*streams, on=on, select="A.k", algorithm="sorted").local()
+    for time, name in enumerate(names):
+        assert run.push(name, [{"ts": time, "k": 1, "x": 0.5}]).num_rows == 0
+    assert run.close().num_rows == 1
