@@ -77,11 +77,12 @@ def test_a_checkpoint_of_another_query_or_of_swapped_streams_is_refused(spark: A
 
 
 def test_a_checkpoint_keeps_its_partitions_whatever_the_session_says(spark: Any, tmp_path: Path) -> None:
-    folder = Folder(spark, tmp_path, "AB")
+    session = spark.newSession()  # whose settings are its own
+    folder = Folder(session, tmp_path, "AB")
     batches = random_batches("AB", seed=3, batches=2)
     seen = []
     for partitions, push in zip(("3", "2"), batches, strict=True):
-        spark.conf.set("spark.sql.shuffle.partitions", partitions)
+        session.conf.set("spark.sql.shuffle.partitions", partitions)
         folder.feed([push])
         query = build("A.k = B.k", folder.frames())
         seen.append([bucket["bucket"] for bucket in spark_metrics(folder.run(query.spark()))[-1]["buckets"]])
