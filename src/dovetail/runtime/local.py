@@ -94,6 +94,11 @@ class Run:
             for name in query.names:
                 self._needed[name] |= query.columns_tested(name)
 
+    @property
+    def streams(self) -> list[Stream]:
+        """What may be pushed."""
+        return list(self._streams.values())
+
     def push(self, stream_name: str, rows: Any) -> pa.Table:
         """Give the run a batch of one stream; get the results it caused."""
         return self._table(self.push_batches(stream_name, rows))

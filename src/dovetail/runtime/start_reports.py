@@ -26,7 +26,7 @@ def start_reports(running: Any, query: Any, name: str | None, folder: str | Path
         raise DataError(f"report: folder={folder!r}: it is the path of a folder, or None")
     where = reports_folder(folder)
     if isinstance(running, Run):
-        own = list(running._streams.values())
+        own = running.streams
         about = _about(own, running.budget)
         running.reporting = Reporting(running, where, name or _name_of(query, own), about)
         return running.reporting

@@ -81,7 +81,7 @@ class Subscriptions:
             self, sizes=_sizes(shared), below=below, certain=certain, columns=columns, kept=kept, epoch=epoch
         )
         for number, member in enumerate(new, self.following):
-            known[member.name, member.fingerprint] = after._joining(member, number, progress.latest)
+            known[member.name, member.fingerprint] = after.joining(member, number, progress.latest)
         places = tuple(known[member.name, member.fingerprint] for member in shared.members)
         return replace(after, places=places, following=self.following + len(new))
 
@@ -98,7 +98,8 @@ class Subscriptions:
                 kept[name] = max(self.kept[name], progress.others[name] - self.sizes[name])
         return kept
 
-    def _joining(self, member: Member, number: int, latest: int) -> Subscription:
+    def joining(self, member: Member, number: int, latest: int) -> Subscription:
+        """The place of a query that joins the group now."""
         place = Subscription(member.name, number, member.fingerprint, since=self.epoch)
         if latest == BEFORE_ALL:
             return place
