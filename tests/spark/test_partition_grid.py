@@ -98,7 +98,7 @@ def test_a_row_window_per_key_stays_with_its_key() -> None:
 @pytest.mark.parametrize(("how", "once"), [("left", "A"), ("right", "B"), ("semi", "A"), ("anti", "A"), ("full", "AB")])
 @pytest.mark.parametrize("on", ["A.k = B.k", "ABS(A.x - B.x) <= 1", "A.n < B.n"])
 def test_rows_that_come_out_by_themselves_are_in_one_cell(how: Any, once: str, on: str) -> None:
-    grid = partition_grid(replace(bare(on, "AB").model, how=how), 4)
+    grid = grid_of(on, "AB", 4, how=how)
     assert all(grid.copies(name) == 1 for name in once)
     assert grid.cells == (4 if on == "A.k = B.k" or how != "full" else 1)
 
