@@ -121,6 +121,7 @@ class Arranged(MeteredRun):
             (readings,) = self.run.operator.statistics()
             assert isinstance(self.run.operator, Steered)
             self.run.operator.adopt(replace(readings.decision, shed=Shed()))
+            found.append(self.run.tick(now_us))  # from here on it is in force
         return found
 
 

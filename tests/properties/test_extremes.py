@@ -51,7 +51,13 @@ def test_results_at_the_ends_of_the_calendar_are_the_oracles(
         state = engine.state()
         engine = Engine.restore(join.plan, state.new, state.header)
     found += list(engine.close())
-    assert_same_rows(pa.Table.from_batches(found, join.schema), oracle(join.model, script).rows)
+    rows, expected = pa.Table.from_batches(found, join.schema), oracle(join.model, script).rows
+    assert_same_rows(numbered(rows), numbered(expected))
+
+
+def numbered(rows: pa.Table) -> pa.Table:
+    """Result times as numbers: unmatched rows may come out later than any calendar goes."""
+    return rows.set_column(0, "result_time", rows["result_time"].cast(pa.int64()))
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)

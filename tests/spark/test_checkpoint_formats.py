@@ -18,10 +18,11 @@ pytestmark = pytest.mark.spark
 FILES = sorted((Path(__file__).parents[1] / "formats").glob("checkpoint_*.tar.gz"))
 
 
-def moved(sources: Path, folder: Path) -> None:
-    """The files that were read before are in this folder now, whatever it was called."""
-    for log in sources.glob("*/[0-9]*"):
-        log.write_text(re.sub(r"file:///[^\"]*/in/", f"{folder.as_uri()}/", log.read_text()))
+def moved(folder: Path) -> None:
+    """What Spark has noted under its full name is in this folder now, whatever that was called."""
+    checkpoint = folder / "checkpoint"
+    for log in (*checkpoint.glob("sources/*/[0-9]*"), *checkpoint.glob("state/*/_metadata/*/[0-9]*")):
+        log.write_text(re.sub(r"(file:/+)[^\"]*?/(in|checkpoint)/", rf"\1{str(folder)[1:]}/\2/", log.read_text()))
         log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
 
 
@@ -29,7 +30,7 @@ def moved(sources: Path, folder: Path) -> None:
 def test_a_checkpoint_is_gone_on_from(spark: Any, tmp_path: Path, packed: Path) -> None:
     with tarfile.open(packed) as file:
         file.extractall(tmp_path, filter="data")
-    moved(tmp_path / "checkpoint" / "sources", tmp_path / "in")
+    moved(tmp_path)
     for seconds in (BEFORE, AFTER):
         write(tmp_path / "in", seconds)
     run(spark, tmp_path / "in", tmp_path / "checkpoint", tmp_path / "out")

@@ -139,7 +139,7 @@ class Group:
         """All arrivals are taken in and then worked off by urgency; with one stage, or many at once, in one pass."""
         if self._setup.eager and (self._at_once or not self._agenda.schedule.last):
             self._hold.limits = None
-            yield from self._engine.proceed()
+            yield from (batch for batch in self._engine.proceed() if batch.num_rows)
             return
         self._take_in()
         yield from self._settle()

@@ -238,7 +238,12 @@ class Trim(HeaderSection, Unlimited):
         if not header:
             self._estimate.blind += 1
             return
+        if self._shedding is None:
+            self._estimate.restore(header["estimate"])
+        self.trimmed, self._came = dict(header["trimmed"]), dict(header["came"])
+        self._first, self.over = int(header["first"]), bool(header["over"])
         self._seen, self._whole = map(float, header["looked"])
+        self._absent = {name: deque((int(at), int(n)) for at, n in left) for name, left in header["absent"].items()}
 
     def metrics(self) -> dict[str, Any]:
         """What is held, what has left, and what is missing for it."""
