@@ -20,7 +20,6 @@ from benchmarks.limit_threads import limit_arrow
 from benchmarks.report import Report
 from benchmarks.settings import Settings
 from dovetail.model.algorithm import Algorithm
-from dovetail.plan import kang
 from dovetail.plan.choose_plan import choose_plan, decision_of
 from dovetail.plan.cost import Weights, cost
 from dovetail.plan.physical import Plan
@@ -28,6 +27,7 @@ from dovetail.plan.plan_query import plan_query
 from dovetail.plan.report import predicted
 from dovetail.runtime.calibration import Timing, calibrate, fastest, measure
 from dovetail.runtime.workload import Setting
+from experiments import kang_model as kang
 
 ALGORITHMS: tuple[Algorithm, ...] = ("hash", "scan", "sorted")
 _MOST_PAIRS = 2_000_000  # results of one push; settings above it measure nothing but output

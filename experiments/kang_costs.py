@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from dovetail.plan.kang import Input, Kind, Weights, approximate_crossing, crossing_rate, full_cost
+from experiments.kang_model import Input, Kind, Weights, approximate_crossing, crossing_rate, full_cost
 from experiments.outcome import Curve, Mark, Outcome, Panel
 from experiments.two_streams import Fed, cpu_times
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dovetail.plan.kang import Input, Kind, Weights, full_cost, one_way_cost
+from experiments.kang_model import Input, Kind, Weights, full_cost, one_way_cost
 from experiments.outcome import Curve, Mark, Outcome, Panel
 from experiments.two_streams import Fed, cpu_times, results_per_second
 

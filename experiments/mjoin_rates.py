@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail as dv
-from dovetail.plan.mjoin import Ticks
 from dovetail.testing import constant, fluctuating, poisson, wisconsin
 from dovetail.testing.arrivals import Times
+from experiments.mjoin_model import Ticks
 from experiments.outcome import Curve, Outcome, Panel
 from experiments.server import Batch, Orders, Piece, at_our_prices, busy, outputs, played, priced
 from experiments.turns import quickest

@@ -5,7 +5,7 @@ server: exponential arrivals, windows of a minute, 20 minutes of stream (4 with 
 """
 
 import dovetail as dv
-from dovetail.control.order_model import (
+from experiments.order_model import (
     Workload,
     busy,
     gain,
@@ -22,7 +22,7 @@ INTRO = """
 
 M. A. Hammad, W. G. Aref, A. K. Elmagarmid: *Optimizing In-Order Execution of Continuous Queries over Streamed Sensor
 Data*. Sync-Filter is `order="sync"`, Filter-Order is `order="hold"`, Adaptive is `order=dv.adaptive(alpha)`. Figures 5
-and 6 are the formulas (`dovetail.control.order_model`); 7 to 10 are the real join, tuple by tuple, on a simulated clock
+and 6 are the formulas (`experiments.order_model`); 7 to 10 are the real join, tuple by tuple, on a simulated clock
 with one server: comparing two tuples takes *c*, arrivals are exponential, 20 minutes of stream. A tuple's response time
 ends when it has been joined and its output may leave. Lines are ours, crosses are numbers that the paper states.
 Written by `make papers`.

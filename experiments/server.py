@@ -24,10 +24,10 @@ from dovetail.engine.operator.engine import Engine
 from dovetail.engine.operator.observed import Observed
 from dovetail.plan.calibrate import load_weights
 from dovetail.plan.cost import Weights
-from dovetail.plan.mjoin import Ticks
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.operator_of import operator_of
+from experiments.mjoin_model import Ticks
 
 Orders = Mapping[str, tuple[str, ...]]
 Batch = Mapping[str, pa.Table]

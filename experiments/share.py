@@ -7,8 +7,8 @@ server: windows of table 1, exponential arrivals (Pareto bursts in figure 10), o
 from dataclasses import replace
 from statistics import median
 
-from dovetail.control.share_model import Burst, alone, largest_only, smallest_first
 from experiments.outcome import Curve, Figure, Mark, Outcome, Panel
+from experiments.share_model import Burst, alone, largest_only, smallest_first
 from experiments.waiting import DISTRIBUTIONS, SCHEDULES, Shared, Waited, waited, windows_named
 
 INTRO = """
@@ -16,7 +16,7 @@ INTRO = """
 
 M. A. Hammad, M. J. Franklin, W. G. Aref, A. K. Elmagarmid: *Scheduling for Shared Window Joins over Data Streams*. LWO,
 SWF and Greedy are `dovetail.share(..., schedule="largest" | "smallest" | "greedy")`. Figures 3 and 5 are the formulas
-(`dovetail.control.share_model`). Figures 7 to 10 and the memory of section 5.3 are one server on a simulated clock,
+(`experiments.share_model`). Figures 7 to 10 and the memory of section 5.3 are one server on a simulated clock,
 which asks the operator's own schedule (`dovetail.control.schedule`) what to do next; what an arrival does in a stage
 takes as long as the tuples of its key that it meets there (hash), or all tuples (scan). The figures say how busy the
 server is: the paper does not, and all waiting depends on it. A test plays the same arrivals to the real operator, tuple

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 import dovetail as dv
 from dovetail.engine.operator.engine import Engine
-from dovetail.plan.kang import Kind
+from experiments.kang_model import Kind
 from experiments.turns import quickest
 
 _SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})

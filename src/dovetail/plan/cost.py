@@ -13,7 +13,7 @@
 Far memory costs more than near: looks and steps into a window larger than the nearest cache count once more as
 ``far``, by its doublings, and into one larger than all caches as ``remote``.
 Expiry is a term of blocks only (``forget``), because our windows forget by moving a mark; in the paper's model
-(``plan.kang``) every tuple that leaves walks its bucket.
+every tuple that leaves walks its bucket.
 """
 
 from collections import defaultdict

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dovetail.control.order_model import (
+from experiments.order_model import (
     Workload,
     busy,
     gain,

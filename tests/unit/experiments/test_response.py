@@ -3,8 +3,8 @@
 import pytest
 
 import dovetail as dv
-from dovetail.control.order_model import Workload, hold_response, sync_response
 from dovetail.testing.simulate import Log
+from experiments.order_model import Workload, hold_response, sync_response
 from experiments.response import (
     Order,
     Streams,

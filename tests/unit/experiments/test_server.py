@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dovetail.plan.mjoin import Ticks
+from experiments.mjoin_model import Ticks
 from experiments.mjoin_rates import query, relation
 from experiments.server import Operators, Piece, batches, busy, outputs, played, priced
 

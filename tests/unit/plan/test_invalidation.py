@@ -7,12 +7,12 @@ import pytest
 import dovetail as dv
 from dovetail.engine.operator.engine import Engine
 from dovetail.model.statistics import Statistics, StreamStatistics
-from dovetail.plan import kang
 from dovetail.plan.choose_invalidation import choose_lazy, piled_up
 from dovetail.plan.choose_plan import choose_plan
 from dovetail.plan.cost import Weights, cost
 from dovetail.plan.plan_query import plan_query
 from dovetail.testing import assert_same_rows
+from experiments import kang_model as kang
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
 

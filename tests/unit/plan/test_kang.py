@@ -4,7 +4,8 @@ from math import inf
 
 import pytest
 
-from dovetail.plan.kang import (
+from dovetail.plan.kang_shares import output_rate, regulated_rates, share_both, shared_memory
+from experiments.kang_model import (
     Input,
     Kind,
     Weights,
@@ -17,7 +18,6 @@ from dovetail.plan.kang import (
     lazy_scan_cost,
     scan_cost,
 )
-from dovetail.plan.kang_shares import output_rate, regulated_rates, share_both, shared_memory
 
 THEIRS = Weights(scan=0.5, hash=0.65)
 

@@ -11,10 +11,18 @@ from dovetail.engine.operator.engine import Engine
 from dovetail.plan.assume import assume
 from dovetail.plan.choose_plan import choose_plan, decision_of
 from dovetail.plan.cost import Weights
-from dovetail.plan.mjoin import Part, Ticks, arrival_cost, discard_cost, output_growth, split_cost, windowed_output_rate
 from dovetail.plan.plan_query import plan_query
 from dovetail.plan.split_operator import split_operator
 from dovetail.runtime.operator_of import operator_of
+from experiments.mjoin_model import (
+    Part,
+    Ticks,
+    arrival_cost,
+    discard_cost,
+    output_growth,
+    split_cost,
+    windowed_output_rate,
+)
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
 TICKS = Ticks(175, 427, 49)
