@@ -15,9 +15,9 @@ INTRO = """
 J. Kang, J. F. Naughton, S. D. Viglas: *Evaluating Window Joins over Unbounded Streams*. The formulas are
 `experiments.kang_model` and `dovetail.plan.kang_shares`. Figures 2 and 3 are formulas with the paper's constants.
 Figures 4 to 6 are CPU times of our own hashed and scanned windows: compare ratios, not seconds. Figure 7 is the real
-join's results on a server that takes as long as the model says, with the paper's constants, and again as long as our windows
-take. Figures 8 to 11 are the real join, fed what each way of sharing leaves: too little CPU is tuples dropped before
-the join, too little memory is shorter windows. Lines and bars are ours, crosses are numbers that the paper states or
+join's results on a server that takes as long as the model says, with the paper's constants, and again as long as our
+windows take. Figures 8 to 11 are the real join, fed what each way of sharing leaves: too little CPU is tuples dropped
+before the join, too little memory is shorter windows. Lines and bars are ours, crosses are numbers that the paper states or
 that its formulas give. Written by `make papers`.
 """
 
