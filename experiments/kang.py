@@ -17,8 +17,8 @@ J. Kang, J. F. Naughton, S. D. Viglas: *Evaluating Window Joins over Unbounded S
 Figures 4 to 6 are CPU times of our own hashed and scanned windows: compare ratios, not seconds. Figure 7 is the real
 join's results on a server that takes as long as the model says, with the paper's constants, and again as long as our
 windows take. Figures 8 to 11 are the real join, fed what each way of sharing leaves: too little CPU is tuples dropped
-before the join, too little memory is shorter windows. Lines and bars are ours, crosses are numbers that the paper states or
-that its formulas give. Written by `make papers`.
+before the join, too little memory is shorter windows. Lines and bars are ours, crosses are numbers that the paper
+states or that its formulas give. Written by `make papers`.
 """
 
 FIGURES: dict[str, Figure] = {
