@@ -53,6 +53,8 @@ class Inputs(HeaderSection):
         ``newest`` and ``spans`` tell the times of rows that others have, as a bucket on Spark is told.
         """
         gap_us, farthest, largest = self.horizon.gap_us, dict[str, int](), dict(newest or {})
+        if gap_us is None and not largest:
+            return farthest, largest
         if gap_us is not None:
             own = {name: spans_of(clock.times, gap_us) for name, (_, clock) in read.items()} if spans is None else spans
             farthest, largest = self.horizon.look(own)
@@ -77,8 +79,9 @@ class Inputs(HeaderSection):
         self.horizon.promised(time_us)
 
     def lateness(self) -> dict[str, Lateness]:
-        """Of each stream whose late rows are dropped."""
-        return {name: door.lateness for name, door in self.doors.items()} if self._drops_late else {}
+        """Of each stream whose late rows are dropped, and for which a longer delay would have kept some."""
+        late = self.doors.items() if self._drops_late else ()
+        return {name: door.lateness for name, door in late if door.needed_us}
 
     def wait(self, name: str, columns: Columns, times: Times) -> None:
         """Put admitted rows into their place at the gate."""

@@ -110,6 +110,8 @@ class Line:
     def release(self) -> dict[str, Block]:
         """The blocks whose turn has come; those of row windows are stored ahead."""
         blocks = self.inputs.release()
+        if not self.store.row_windows:
+            return blocks
         ahead = {name: self.shedding.marked(name, blocks[name]) for name in blocks if name in self.store.row_windows}
         for name, block in ahead.items():
             self.exit.make_room(name, self.store.windows[name], len(block))
@@ -155,6 +157,8 @@ class Line:
 
         Unmatched rows must; held ones too, unless some of them would have to wait for these blocks.
         """
+        if not self._gives_later:
+            return False
         if self.store.plan.query.how != "inner":
             return True
         first = min(block.times[0] for block in blocks.values())
