@@ -11,7 +11,6 @@ import numpy as np
 from dovetail.kernel import kernel
 
 _I8 = "int64[::1]"
-_READ = "Array(int64, 1, 'C', readonly=True)"
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -238,8 +238,7 @@ class Group:
         self._members.subscriptions = before if fits else before.changed(self.shared, self._progress())
         self._renew_router()
         self._state.apply(Changes(self._fitted(changes.new), changes.gone, changes.header))
-        for _ in self._line.settle({}):
-            raise AssertionError("whoever wrote the state gave out all that was due")
+        self._line.check_settled()
 
     def _progress(self) -> Progress:
         inputs = self._line.inputs
