@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from dovetail.engine.kernels.signature import I8
 from dovetail.kernel import kernel
 
 WHOLE_DIGITS, DOUBLE_DIGITS = 6, 69
@@ -19,12 +20,11 @@ FRACTION_DIGITS = 3  # of 1 / count: with a count below 2 ** 32 they leave 64 bi
 DOUBLE_SCALE = -1074
 NAN, PLUS, MINUS = 0, 1, 2
 
-_I8 = "int64[::1]"
 _ROWS = "int64[:, ::1]"
 _LOW = np.int64(0xFFFFFFFF)
 
 
-@kernel(f"void({_I8})")
+@kernel(f"void({I8})")
 def _carry(digits):
     carry = np.int64(0)
     last = len(digits) - 1
@@ -35,7 +35,7 @@ def _carry(digits):
     digits[last] += carry
 
 
-@kernel(f"boolean({_I8}, int64, int64)")
+@kernel(f"boolean({I8}, int64, int64)")
 def _rounds_up(digits, first, kept):
     """Whether the bits from ``first`` down are more than half of the last bit kept, or half and that bit is odd."""
     at, bit = first >> 5, first & 31
@@ -47,7 +47,7 @@ def _rounds_up(digits, first, kept):
     return below != 0 or kept & 1 == 1
 
 
-@kernel(f"float64({_I8}, int64)")
+@kernel(f"float64({I8}, int64)")
 def _nearest(digits, scale):
     """The double nearest to a row of digits none of which is negative, ties to even."""
     top = len(digits) - 1
@@ -68,7 +68,7 @@ def _nearest(digits, scale):
     return math.ldexp(float(kept), drop + scale)
 
 
-@kernel(f"void({_I8}, int64)")
+@kernel(f"void({I8}, int64)")
 def _divide(digits, count):
     """Digits by a count below 2 ** 32; the last bit is set if anything is left over, which rounding then sees."""
     left, by = np.uint64(0), np.uint64(count)
@@ -80,7 +80,7 @@ def _divide(digits, count):
         digits[0] |= 1
 
 
-@kernel(f"float64({_I8}, {_I8}, int64, int64)")
+@kernel(f"float64({I8}, {I8}, int64, int64)")
 def _rounded(digits, scratch, scale, count):
     """The double nearest to a carried row of digits, divided by a count, rounded once."""
     negative = digits[len(digits) - 1] < 0
@@ -95,7 +95,7 @@ def _rounded(digits, scratch, scale, count):
     return -value if negative else value
 
 
-@kernel(f"void({_I8}, {_I8}, {_I8}, {_I8}, int64, int64)")
+@kernel(f"void({I8}, {I8}, {I8}, {I8}, int64, int64)")
 def _add_whole(digits, weights, lows, highs, start, stop):
     for at in range(start, stop):
         weight = weights[at]
@@ -106,7 +106,7 @@ def _add_whole(digits, weights, lows, highs, start, stop):
     _carry(digits)
 
 
-@kernel(f"void({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_ROWS}, {_ROWS}, boolean[::1])")
+@kernel(f"void({I8}, {I8}, {I8}, {I8}, {I8}, {_ROWS}, {_ROWS}, boolean[::1])")
 def sum_whole_runs(groups, weights, lows, highs, starts, sums, summed, beyond):
     """Each run's group as 128 bits, low word first; ``beyond`` where they do not suffice."""
     for run in range(len(starts) - 1):
@@ -118,7 +118,7 @@ def sum_whole_runs(groups, weights, lows, highs, starts, sums, summed, beyond):
         beyond[run] = digits[4] != sign & _LOW or digits[5] != sign
 
 
-@kernel(f"void({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_ROWS}, {_I8}, float64[::1])")
+@kernel(f"void({I8}, {I8}, {I8}, {I8}, {I8}, {_ROWS}, {I8}, float64[::1])")
 def average_whole_runs(groups, weights, lows, highs, starts, sums, counts, averages):
     """The double nearest to the average of each run's group; ``counts`` are of its rows after the run."""
     scratch = np.empty(sums.shape[1] + FRACTION_DIGITS, np.int64)
@@ -128,7 +128,7 @@ def average_whole_runs(groups, weights, lows, highs, starts, sums, counts, avera
         averages[run] = _rounded(digits, scratch, 0, counts[run])
 
 
-@kernel(f"void({_I8}, float64, int64)")
+@kernel(f"void({I8}, float64, int64)")
 def _add_double(digits, value, weight):
     fraction, exponent = math.frexp(abs(value))
     whole, place = np.int64(math.ldexp(fraction, 53)), exponent - 53 - DOUBLE_SCALE
@@ -144,7 +144,7 @@ def _add_double(digits, value, weight):
     digits[at + 2] += weight * (high >> 32)
 
 
-@kernel(f"void({_I8}, {_I8}, float64[::1], {_I8}, {_ROWS}, {_ROWS}, {_I8}, float64[::1])")
+@kernel(f"void({I8}, {I8}, float64[::1], {I8}, {_ROWS}, {_ROWS}, {I8}, float64[::1])")
 def sum_double_runs(groups, weights, values, starts, sums, oddities, divisors, summed):
     """The double nearest to each run's exact sum by its divisor; NaN and infinities are counted beside."""
     scratch = np.empty(sums.shape[1] + FRACTION_DIGITS, np.int64)

@@ -11,13 +11,13 @@ way; pushing merges with a heap of one, popping merges the children. Both cost t
     lengths   how many bytes, or -1: equal keys are equal values
 """
 
+from dovetail.engine.kernels.signature import I8
 from dovetail.kernel import kernel
 
-_I8 = "int64[::1]"
 _U1 = "uint8[::1]"
 
 
-@kernel(f"boolean(int64, int64, {_I8}, {_I8}, {_I8}, {_U1}, int64)")
+@kernel(f"boolean(int64, int64, {I8}, {I8}, {I8}, {_U1}, int64)")
 def _before(one, other, keys, payload, lengths, pool, direction):
     if keys[one] != keys[other]:
         return keys[one] < keys[other]
@@ -31,7 +31,7 @@ def _before(one, other, keys, payload, lengths, pool, direction):
     return (lengths[one] < lengths[other]) if direction > 0 else (lengths[one] > lengths[other])
 
 
-@kernel(f"int64(int64, int64, {_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_U1}, int64)")
+@kernel(f"int64(int64, int64, {I8}, {I8}, {I8}, {I8}, {I8}, {_U1}, int64)")
 def _merged(one, other, left, right, keys, payload, lengths, pool, direction):
     if one < 0 or other < 0:
         return max(one, other)
@@ -51,7 +51,7 @@ def _merged(one, other, left, right, keys, payload, lengths, pool, direction):
 
 
 @kernel(
-    f"void({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_I8}, {_U1}, int64, {_I8})",
+    f"void({I8}, {I8}, {I8}, {I8}, {I8}, {I8}, {I8}, {I8}, {I8}, {I8}, {I8}, {_U1}, int64, {I8})",
 )
 def top_runs(groups, nodes, moments, starts, roots, left, right, keys, until, payload, lengths, pool, direction, tops):
     """Push the node that a change brings (-1: none), take off the top what has gone; the top after each run, or -1."""
@@ -67,7 +67,7 @@ def top_runs(groups, nodes, moments, starts, roots, left, right, keys, until, pa
         tops[run] = root
 
 
-@kernel(f"void({_I8}, {_I8}, {_U1}, {_I8}, {_U1})")
+@kernel(f"void({I8}, {I8}, {_U1}, {I8}, {_U1})")
 def copy_bytes(begins, lengths, pool, offsets, copied):
     """Stretches of the pool, one after the other."""
     for at in range(len(begins)):

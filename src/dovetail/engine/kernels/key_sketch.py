@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from dovetail.engine.kernels.signature import READ
 from dovetail.kernel import kernel
 
 
-@kernel("void(Array(int64, 1, 'C', readonly=True), int64, int64[:, ::1], int64)")
+@kernel(f"void({READ}, int64, int64[:, ::1], int64)")
 def note_keys(codes, first, registers, least):
     """Enter the keys of tuples first, first + 1, ... from level ``least`` on; later tuples overwrite earlier ones."""
     levels, size = registers.shape

@@ -6,9 +6,10 @@ constraints of all queries lie one after another: those of query q are ``starts[
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 
+from dovetail.engine.kernels.signature import I8
 from dovetail.kernel import kernel
 
-_I4, _I8 = "int32[::1]", "int64[::1]"
+_I4 = "int32[::1]"
 _BOXES = f"int32[:, ::1], {_I4}, {_I4}, {_I4}, {_I4}"
 
 
@@ -32,7 +33,7 @@ def count_inside(points, starts, coordinates, lows, highs):
     return pairs
 
 
-@kernel(f"void({_BOXES}, {_I8}, {_I8})")
+@kernel(f"void({_BOXES}, {I8}, {I8})")
 def list_inside(points, starts, coordinates, lows, highs, found_points, found_boxes):
     """Those pairs, point by point."""
     n = 0
@@ -44,7 +45,7 @@ def list_inside(points, starts, coordinates, lows, highs, found_points, found_bo
                 n += 1
 
 
-@kernel(f"void({_I8}, {_I8}, {_I8}, int64, int64, {_I8}, int64, {_I8})")
+@kernel(f"void({I8}, {I8}, {I8}, int64, int64, {I8}, int64, {I8})")
 def ranks_in_key(ids, newest, times, base, end, follower, most, ranks):
     """How many later tuples of its key each tuple has up to and including a time; at most ``most``."""
     for at in range(len(ids)):

@@ -8,13 +8,11 @@ one group. A kernel applies the changes one after the other and writes the value
 
 import numpy as np
 
+from dovetail.engine.kernels.signature import I8, MIX
 from dovetail.kernel import kernel
 
-_I8 = "int64[::1]"
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
-
-@kernel(f"void({_I8}, {_I8}, {_I8}, {_I8}, {_I8})")
+@kernel(f"void({I8}, {I8}, {I8}, {I8}, {I8})")
 def count_runs(groups, weights, starts, totals, counted):
     """The total weight of each run's group after it."""
     for run in range(len(starts) - 1):
@@ -24,7 +22,7 @@ def count_runs(groups, weights, starts, totals, counted):
         counted[run] = totals[group]
 
 
-@kernel(f"void({_I8}, {_I8}, {_I8}, {_I8})")
+@kernel(f"void({I8}, {I8}, {I8}, {I8})")
 def distinct_weights(pairs, weights, references, changed):
     """1 where a value comes that was not there, -1 where the last of its kind goes."""
     for at in range(len(pairs)):
@@ -37,12 +35,12 @@ def distinct_weights(pairs, weights, references, changed):
 
 @kernel("int64(int64, int64, int64)")
 def _slot(first, second, mask):
-    mixed = (np.uint64(first) * _MIX) ^ np.uint64(second)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX
+    mixed = (np.uint64(first) * MIX) ^ np.uint64(second)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * MIX
     return np.int64((mixed >> np.uint64(20)) & np.uint64(mask))
 
 
-@kernel(f"int64({_I8}, {_I8}, {_I8}, {_I8}, {_I8}, int64, {_I8}, {_I8})")
+@kernel(f"int64({I8}, {I8}, {I8}, {I8}, {I8}, int64, {I8}, {I8})")
 def number_pairs(first, second, known_first, known_second, table, count, numbers, fresh):
     """The number of each pair, new ones numbered from ``count`` on; ``fresh`` takes the rows that brought them."""
     mask, old = len(table) - 1, count
@@ -65,7 +63,7 @@ def number_pairs(first, second, known_first, known_second, table, count, numbers
     return count
 
 
-@kernel(f"void({_I8}, {_I8}, int64, {_I8})")
+@kernel(f"void({I8}, {I8}, int64, {I8})")
 def refill(known_first, known_second, count, table):
     """All pairs into an empty table."""
     mask = len(table) - 1
