@@ -112,7 +112,7 @@ def watch(
         failure = pipeline.failure()
         if failure:
             return failure
-        if take(pipeline, tally, screen, see) and started is None:
+        if show_batch(pipeline, tally, screen, see) and started is None:
             started = clock()
         if started is not None:
             screen.progress(progress_line(tally, clock() - started))
@@ -122,7 +122,7 @@ def watch(
     return None
 
 
-def take(pipeline: Pipeline, tally: Tally, screen: Screen, see: See | None = None) -> bool:
+def show_batch(pipeline: Pipeline, tally: Tally, screen: Screen, see: See | None = None) -> bool:
     """Count and show what has come since the last look; whether a micro-batch was among it."""
     alarms = pipeline.alarms()
     if alarms is not None and alarms.num_rows:

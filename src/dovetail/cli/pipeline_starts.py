@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dovetail.cli.pipeline_file import Routed
 from dovetail.cli.pipeline_groups import Part, group_name, obstacle
 from dovetail.errors import StateError
-from dovetail.runtime.spark.homes import Past, past_of, remember
+from dovetail.runtime.spark.shared_checkpoint import Past, past_of, remember
 
 if TYPE_CHECKING:
     from contextlib import ExitStack

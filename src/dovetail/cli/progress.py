@@ -40,7 +40,7 @@ class Running:
     cells: tuple[str, ...] = ("waiting for the first batch",)
     buckets: Buckets = field(default_factory=Buckets)
 
-    def take(self) -> list[str]:
+    def drain(self) -> list[str]:
         """A line for each batch that has ended since the last look and had something to do."""
         newest = self.query.lastProgress
         if newest is None or newest.batchId <= self.last:
@@ -58,7 +58,7 @@ class Running:
         self.rows += progress.numInputRows
         self.results += results
         if metrics:
-            self.buckets.take(metrics)
+            self.buckets.add(metrics)
         if not progress.numInputRows and not results:
             return ""
         seconds = progress.durationMs.get("triggerExecution", 0) / 1000
@@ -110,7 +110,7 @@ class Progress:
 
     def show(self, done: float | None = None) -> None:
         """Take what is new of every query, and show it; ``done``: how much of the time is over, if it ends."""
-        lines = [line for each in self._running for line in each.take()]
+        lines = [line for each in self._running for line in each.drain()]
         if self._live:
             self._live.update(view(self._running, done))
         else:

@@ -107,7 +107,7 @@ def run_on(
     for reports_of in reporting:
         reports_of.finish()
     for each in started:
-        each.take()
+        each.drain()
         for line in [*each.lost(), each.summary()]:
             console.print(line, markup=False, highlight=False, soft_wrap=True)
     return failure

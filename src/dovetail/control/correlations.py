@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.control.ages import AgeHistogram, slice_scores
-from dovetail.control.harvest_model import Direction, Floats, Step, rank_slices, step_of
+from dovetail.control.harvest_model import Direction, Floats, HarvestStep, rank_slices, step_of
 from dovetail.engine.policies.shed.learned import Learned, by_slice
 from dovetail.model.shedding import FAR, Picks
 
@@ -45,7 +45,7 @@ class Window:
     edges: Times
     empty: tuple[int, ...]
     ranked: tuple[int, ...]
-    step: Step
+    step: HarvestStep
     tuples: float
     scores: Floats
 
@@ -130,7 +130,9 @@ class Correlations:
         full = tuples > _EMPTY * tuples.mean()
         if not full.any():
             fanout = self._fanout(direction, np.ones(len(edges) - 1))
-            return Window(edges, tuple(range(len(tuples))), (), Step(fanout, (0.0, 0.0), (0.0, 1.0)), 0.0, 0 * tuples)
+            return Window(
+                edges, tuple(range(len(tuples))), (), HarvestStep(fanout, (0.0, 0.0), (0.0, 1.0)), 0.0, 0 * tuples
+            )
         scores = self._scores(arriving, probed, edges, tuples, full) * full
         fanout = self._fanout(direction, scores)
         costs = tuples if scans else 0.02 * tuples + _MATCH * fanout * scores / max(scores.sum(), 1e-300)

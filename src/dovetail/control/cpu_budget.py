@@ -15,9 +15,9 @@ from math import inf, prod
 from typing import Any
 
 from dovetail.control.correlations import Window as Seen
+from dovetail.control.current_cost import cost_of
 from dovetail.control.harvest_order import best_order
-from dovetail.control.in_force import cost_of
-from dovetail.control.places import Order, Places
+from dovetail.control.probe_positions import Order, Places
 from dovetail.control.shed_load import ShedLoad, Situation
 from dovetail.engine.block.elapsed import Elapsed
 from dovetail.engine.operator.readings import Readings
@@ -173,7 +173,7 @@ class CpuBudget:
         """The decision with what to leave out, and with probe orders for the slices that are left."""
         shed, orders = _shedding(readings), decision.orders
         edges = {pair: shed.edges(*pair) for pair in permutations(rates, 2)}
-        learned = shed.take()
+        learned = shed.drain()
         correlations = self.control.correlations
         correlations.learn(learned, edges, orders, shed.decision.picks)
         algorithms = decision.algorithms

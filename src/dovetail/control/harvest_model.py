@@ -10,7 +10,7 @@ through in step j. With N_j the partial results that reach step j:
 P_j is the share of the matches that lie in the chosen slices. Example: a window of 4 tuples in two slices, which
 holds 3 matches of an arrival, 80 % of them in the better slice; then a second window of the same kind.
 
-    >>> step = Step(fanout=3.0, costs=(0.0, 2.0, 4.0), yields=(0.0, 0.8, 1.0))
+    >>> step = HarvestStep(fanout=3.0, costs=(0.0, 2.0, 4.0), yields=(0.0, 0.8, 1.0))
     >>> direction = Direction(rate=1.0, steps=(step, step))
     >>> [round(part, 2) for part in direction.value((1, 2))]
     [7.2, 11.6]
@@ -28,7 +28,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Step:
+class HarvestStep:
     """One window of a direction; ``costs`` and ``yields`` of its 0, 1, 2, ... best slices together."""
 
     fanout: float
@@ -45,7 +45,7 @@ class Direction:
     """One arriving stream: its tuples per second, and the windows it looks through in their order."""
 
     rate: float
-    steps: tuple[Step, ...]
+    steps: tuple[HarvestStep, ...]
 
     def value(self, counts: Counts) -> tuple[float, float]:
         """Output and cost per second."""
@@ -86,11 +86,11 @@ def rank_slices(costs: Floats, scores: Floats) -> npt.NDArray[np.int64]:
     return np.argsort(-worth, kind="stable").astype(np.int64)
 
 
-def step_of(fanout: float, costs: Floats, scores: Floats) -> Step:
+def step_of(fanout: float, costs: Floats, scores: Floats) -> HarvestStep:
     """A step whose slices cost and promise so much each; without any score, as much as they cost."""
     promised = scores if scores.sum() > 0 else costs
     order = rank_slices(costs, promised)
     whole = max(float(promised.sum()), 1e-300)
     yields = np.minimum(np.cumsum(promised[order]) / whole, 1.0)
     yields[-1:] = 1.0
-    return Step(fanout, (0.0, *np.cumsum(costs[order]).tolist()), (0.0, *yields.tolist()))
+    return HarvestStep(fanout, (0.0, *np.cumsum(costs[order]).tolist()), (0.0, *yields.tolist()))

@@ -4,8 +4,8 @@ Fewest matches first is best when windows are looked through whole. With slices 
 matches apart: of two windows with as many matches, the one whose matches all lie in one slice belongs last, where most
 partial results arrive. Example: B's matches lie in one slice of ten, C's anywhere.
 
-    >>> sharp = Step(fanout=8.0, costs=(0.0, 10.0, 100.0), yields=(0.0, 1.0, 1.0))
-    >>> blunt = Step(fanout=8.0, costs=(0.0, 10.0, 100.0), yields=(0.0, 0.1, 1.0))
+    >>> sharp = HarvestStep(fanout=8.0, costs=(0.0, 10.0, 100.0), yields=(0.0, 1.0, 1.0))
+    >>> blunt = HarvestStep(fanout=8.0, costs=(0.0, 10.0, 100.0), yields=(0.0, 0.1, 1.0))
     >>> best_order({"B": sharp, "C": blunt}, ("B", "C"), Places("A", ()), rate=1.0, budget=200.0)
     ('C', 'B')
 
@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, permutations
 
-from dovetail.control.fill_budget import fill_budget
-from dovetail.control.harvest_model import Direction, Step
-from dovetail.control.places import Order, Places
+from dovetail.control.fractional_slice import add_fractional_slice
+from dovetail.control.harvest_model import Direction, HarvestStep
+from dovetail.control.probe_positions import Order, Places
 from dovetail.control.solve_greedy import solve_forwards
 
 _BETTER = 1.1
@@ -27,13 +27,13 @@ _ALL = 3
 _ROUNDS = 4
 
 
-def best_order(steps: Mapping[str, Step], order: Order, places: Places, rate: float, budget: float) -> Order:
+def best_order(steps: Mapping[str, HarvestStep], order: Order, places: Places, rate: float, budget: float) -> Order:
     """The order of the windows that gives most for this cost per second; ``steps`` are as found in the order so far."""
 
     def output(each: Order) -> float:
         moved = (replace(steps[name], fanout=steps[name].fanout * places.factor(name, order, each)) for name in each)
         direction = [Direction(rate, tuple(moved))]
-        return fill_budget(direction, solve_forwards(direction, budget), budget).value(direction)[0]
+        return add_fractional_slice(direction, solve_forwards(direction, budget), budget).value(direction)[0]
 
     best, most = order, _BETTER * output(order)
     for _ in range(1 if len(order) <= _ALL else _ROUNDS):

@@ -15,11 +15,11 @@ from typing import Any
 
 from dovetail.control.correlations import Correlations, Window, directions_of
 from dovetail.control.drop_rates import Arriving, total_cost
-from dovetail.control.fill_budget import Filled, fill_budget
+from dovetail.control.fractional_slice import Filled, add_fractional_slice
 from dovetail.control.harvest_model import Direction, full_setting, total
 from dovetail.control.keep_ages import finding, keep_ages, kept
-from dovetail.control.keep_and_store import keep_and_store
 from dovetail.control.solve_harvest import solve_harvest
+from dovetail.control.split_cpu_and_memory import split_cpu_and_memory
 from dovetail.control.throttle import Throttle
 from dovetail.model.budget import Budget
 from dovetail.model.shedding import FAR, Pick, Picks, Shed
@@ -115,7 +115,7 @@ class ShedLoad:
         directions, settings = now.directions, self._budget.settings
         whole_output, whole_cost = now.whole
         setting = solve_harvest(directions, z, settings.solver, settings.metric)
-        filled = fill_budget(directions, setting, z * whole_cost)
+        filled = add_fractional_slice(directions, setting, z * whole_cost)
         output, cost = filled.value(directions)
         self._share = cost / whole_cost if whole_cost else 0.0
         expected = output / whole_output if whole_output else 1.0
@@ -151,7 +151,7 @@ def _dropped(z: float, now: Situation) -> tuple[Shed, float]:
     arriving = _arriving(now)
     everything = total_cost(arriving, dict.fromkeys(now.rates, 1.0))
     both, whole = (
-        keep_and_store(arriving, *limits) for limits in ((z * everything, now.memory, now.sizes), (everything,))
+        split_cpu_and_memory(arriving, *limits) for limits in ((z * everything, now.memory, now.sizes), (everything,))
     )
     return Shed(z, None, both.kept), both.output / whole.output if whole.output else 1.0
 

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.control.harvest_model import Direction, Floats, Setting
-from dovetail.engine.kernels import climb
+from dovetail.engine.kernels import greedy_steps
 from dovetail.model.harvest import Metric
 
-_METRICS = {"output": climb.OUTPUT, "output per cost": climb.OUTPUT_PER_COST, "delta": climb.DELTA}
+_METRICS = {"output": greedy_steps.OUTPUT, "output per cost": greedy_steps.OUTPUT_PER_COST, "delta": greedy_steps.DELTA}
 _ROUNDS = 4
 
 Whole = npt.NDArray[np.int64]
@@ -62,7 +62,7 @@ def solve_forwards(directions: Sequence[Direction], budget: float, metric: Metri
     slices = _slices(directions)
     counts = np.zeros_like(slices)
     frozen = np.zeros((len(directions), slices.shape[1] + 1), np.bool_)
-    climb.climb_up(*_Arrays.of(directions).parts, slices, counts, frozen, budget, _METRICS[metric])
+    greedy_steps.add_slices(*_Arrays.of(directions).parts, slices, counts, frozen, budget, _METRICS[metric])
     return _setting(counts)
 
 
@@ -70,8 +70,8 @@ def solve_backwards(directions: Sequence[Direction], budget: float, metric: Metr
     """From everything, slice by slice."""
     slices, parts = _slices(directions), _Arrays.of(directions).parts
     counts, frozen = slices.copy(), np.zeros((len(directions), slices.shape[1] + 1), np.bool_)
-    climb.climb_down(*parts, counts, budget, _METRICS[metric], -1, 0)
-    climb.climb_up(*parts, slices, counts, frozen, budget, _METRICS[metric])
+    greedy_steps.remove_slices(*parts, counts, budget, _METRICS[metric], -1, 0)
+    greedy_steps.add_slices(*parts, slices, counts, frozen, budget, _METRICS[metric])
     return _setting(counts)
 
 
@@ -80,8 +80,8 @@ def solve_double_sided(directions: Sequence[Direction], z: float, budget: float,
     solve = solve_forwards if goes_forwards(len(directions), z) else solve_backwards
     counts = np.array(solve(directions, budget, metric), np.int64)
     parts, slices = _Arrays.of(directions).parts, _slices(directions)
-    climb.concentrate(*parts, slices, counts, budget, _METRICS[metric])
-    climb.polish(*parts, slices, counts, budget, _METRICS[metric], _ROUNDS)
+    greedy_steps.concentrate(*parts, slices, counts, budget, _METRICS[metric])
+    greedy_steps.polish(*parts, slices, counts, budget, _METRICS[metric], _ROUNDS)
     return _setting(counts)
 
 

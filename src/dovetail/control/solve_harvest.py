@@ -1,8 +1,8 @@
 """The harvest fractions for a throttle: as much output as possible with at most ``z`` of the full cost.
 
->>> from dovetail.control.harvest_model import Step
->>> near = Step(fanout=1.0, costs=(0.0, 10.0, 20.0), yields=(0.0, 0.9, 1.0))
->>> flat = Step(fanout=1.0, costs=(0.0, 10.0, 20.0), yields=(0.0, 0.5, 1.0))
+>>> from dovetail.control.harvest_model import HarvestStep
+>>> near = HarvestStep(fanout=1.0, costs=(0.0, 10.0, 20.0), yields=(0.0, 0.9, 1.0))
+>>> flat = HarvestStep(fanout=1.0, costs=(0.0, 10.0, 20.0), yields=(0.0, 0.5, 1.0))
 >>> solve_harvest([Direction(1.0, (near,)), Direction(1.0, (flat,))], z=0.75)
 ((1,), (2,))
 """

@@ -132,7 +132,7 @@ class Joins:
         self._places: dict[str, str] = {}
         self._starts: dict[str, Line] = {}
 
-    def take(self, line: Line) -> None:
+    def add(self, line: Line) -> None:
         """One line, of any run."""
         if line.kind == "start":
             if line.run not in self._starts:

@@ -68,7 +68,7 @@ class Board:
                 if line is None:
                     self._tail.bad += 1
                 else:
-                    self._joins.take(line)
+                    self._joins.add(line)
 
     def joins(self) -> dict[str, Any]:
         with self._lock:

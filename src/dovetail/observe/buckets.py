@@ -31,7 +31,7 @@ class Buckets:
         self.statistics: Mapping[str, Any] = {}
         self._budget: dict[str, Any] = {}
 
-    def take(self, batch: Mapping[str, Any]) -> None:
+    def add(self, batch: Mapping[str, Any]) -> None:
         """One batch, as ``spark_metrics`` gives it."""
         for bucket in batch["buckets"]:
             self._engines[tuple(bucket["engine"]["streams"]), int(bucket["bucket"])] = bucket["engine"]

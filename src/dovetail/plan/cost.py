@@ -23,7 +23,7 @@ from math import exp, log2
 
 from dovetail.model.algorithm import Algorithm
 from dovetail.model.statistics import Statistics, StreamStatistics
-from dovetail.plan.estimate import Step, key_selectivity, steps_along
+from dovetail.plan.estimate import LevelEstimate, key_selectivity, steps_along
 from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.physical import (
     AnyAccess,
@@ -135,7 +135,7 @@ def _window(plan: Plan, name: str, known: Statistics) -> Iterator[tuple[str, flo
                 yield from probed(plan, known, level, step, stream)
 
 
-def _steps(plan: Plan, known: Statistics, arriving: str) -> list[Step]:
+def _steps(plan: Plan, known: Statistics, arriving: str) -> list[LevelEstimate]:
     predicates = close_equalities(plan.query.predicates)
     return steps_along(known, predicates, arriving, [level.stream for level in plan.probes[arriving]])
 
@@ -169,7 +169,7 @@ def _arriving(plan: Plan, known: Statistics, arriving: str) -> Iterator[tuple[st
 
 
 def probed(
-    plan: Plan, known: Statistics, level: Level, step: Step, stream: StreamStatistics
+    plan: Plan, known: Statistics, level: Level, step: LevelEstimate, stream: StreamStatistics
 ) -> Iterator[tuple[str, float]]:
     """One step of the probes of an arriving stream."""
     access, tuples = level.access, step.met.held
@@ -213,7 +213,7 @@ def probed(
         yield "all_tuple", looks * in_time
 
 
-def _candidates(known: Statistics, level: Level, step: Step) -> float:
+def _candidates(known: Statistics, level: Level, step: LevelEstimate) -> float:
     """The share of a window's tuples that an access finds; the checks of its level leave the step's selectivity."""
     if isinstance(level.access, KeyAccess) and level.checks:
         return max(step.selectivity, key_selectivity(known, level, level.access))

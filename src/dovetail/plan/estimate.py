@@ -78,7 +78,7 @@ def _own_side(equality: Equality, name: str) -> Expression:
 
 
 @dataclass(frozen=True)
-class Step:
+class LevelEstimate:
     """One step of a probe: how many combinations one arrival has become before it and after it, and how."""
 
     looks: float
@@ -87,12 +87,14 @@ class Step:
     met: Met
 
 
-def steps_along(known: Statistics, predicates: Sequence[Predicate], arriving: str, order: Sequence[str]) -> list[Step]:
+def steps_along(
+    known: Statistics, predicates: Sequence[Predicate], arriving: str, order: Sequence[str]
+) -> list[LevelEstimate]:
     """All steps of a probe in this order."""
     bound, combinations, steps = frozenset({arriving}), 1.0, []
     for name in order:
         share, window = selectivity(known, predicates, bound, name), met(known, arriving, name, len(bound))
-        steps.append(Step(combinations, combinations * share * window.in_time, share, window))
+        steps.append(LevelEstimate(combinations, combinations * share * window.in_time, share, window))
         combinations, bound = steps[-1].found, bound | {name}
     return steps
 

@@ -168,7 +168,7 @@ class Run:
     def take_late(self) -> pa.Table:
         """The same rows as ``late``, once: the run forgets them, and the memory that they took is free again."""
         self._settled("take_late")
-        return self.operator.diverted.take()
+        return self.operator.diverted.drain()
 
     def _table(self, batches: Iterator[pa.RecordBatch]) -> pa.Table:
         return pa.Table.from_batches(batches, self._schema)

@@ -109,7 +109,7 @@ def aggregation(scope: GroupScope, group: exp.Group | None, outputs: tuple[Outpu
     return Aggregation(keys, tuple(scope.aggregates), outputs, texts)
 
 
-def joined(scope: GroupScope) -> tuple[Output, ...]:
+def joined_columns(scope: GroupScope) -> tuple[Output, ...]:
     """The columns that the join must give."""
     keys = [Output(f"key {at}", key) for at, key in enumerate(scope.keys)]
     arguments = [Output(f"argument {at}", value) for at, value in enumerate(scope.arguments)]

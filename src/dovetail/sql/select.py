@@ -21,7 +21,7 @@ from dovetail.model.aggregate import Aggregation
 from dovetail.model.expression import Column, Expression, UserFunction
 from dovetail.model.output import Output
 from dovetail.model.stream import Stream
-from dovetail.sql.aggregates import aggregation, group_scope, has_aggregates, joined
+from dovetail.sql.aggregates import aggregation, group_scope, has_aggregates, joined_columns
 from dovetail.sql.bind import bind
 from dovetail.sql.build import coerce
 from dovetail.sql.collations import check_comparisons
@@ -88,7 +88,7 @@ def selected(nodes: Sequence[exp.Expr], group: exp.Group | None, scope: Scope) -
         return Selected(outputs_of(nodes, scope))
     grouped = group_scope(nodes, group, scope)
     outputs = outputs_of(nodes, grouped)
-    return Selected(joined(grouped), aggregation(grouped, group, outputs))
+    return Selected(joined_columns(grouped), aggregation(grouped, group, outputs))
 
 
 def outputs_of(nodes: Sequence[exp.Expr], scope: Scope) -> tuple[Output, ...]:

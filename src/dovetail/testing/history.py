@@ -64,10 +64,10 @@ class History:
         for event in script:
             if isinstance(event, Close):
                 break
-            history.take(event)
+            history.record(event)
         return history
 
-    def take(self, event: Event) -> None:
+    def record(self, event: Event) -> None:
         if isinstance(event, Push):
             self._push(event.batch)
         elif isinstance(event, Advance):

@@ -62,7 +62,7 @@ def bucket(late: int) -> dict[str, Any]:
 def test_a_running_query_shows_them() -> None:
     running = Running("q", None, buckets=Buckets())
     packed = {"A": {"rows": 100, "null_times": 2, "filtered": 0}}
-    running.buckets.take({"batch": 0, "duration_ms": {}, "statistics": {}, "streams": packed, "buckets": [bucket(40)]})
+    running.buckets.add({"batch": 0, "duration_ms": {}, "statistics": {}, "streams": packed, "buckets": [bucket(40)]})
     assert running._cells(1.0, 1.0)[-1] == "40 late, 2 no time"
     assert [line.partition(":")[2][:40] for line in running.lost()] == [
         " 40 of A's rows were late (40%)",

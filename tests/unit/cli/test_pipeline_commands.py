@@ -113,7 +113,7 @@ def test_it_stops_when_told() -> None:
 def test_sums() -> None:
     query = Pretended(looks=4)
     running = Running("a", query)
-    running.take()
+    running.drain()
     assert running.summary() == "a: 5 batches, 4,000 rows in, 0 results"
 
 

@@ -10,7 +10,7 @@ from dovetail.cli.pipeline_file import Routed, routed
 from dovetail.cli.pipeline_groups import NOBODY, group_name, parts_of
 from dovetail.cli.pipeline_starts import starts
 from dovetail.errors import StateError
-from dovetail.runtime.spark.homes import Past
+from dovetail.runtime.spark.shared_checkpoint import Past
 from dovetail.sql import parse_pipeline
 
 COLUMNS = "(k BIGINT, v DOUBLE, s STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)"

@@ -5,12 +5,12 @@ import pytest
 
 import dovetail as dv
 from dovetail.control.correlations import Window
-from dovetail.control.harvest_model import Step
+from dovetail.control.harvest_model import HarvestStep
 from dovetail.control.shed_load import ShedLoad, Situation
 
 EDGES = np.array([0, 1_000_000, 2_000_001])
-FULL = Window(EDGES, (), (1, 0), Step(3.0, (0.0, 100.0, 200.0), (0.0, 0.8, 1.0)), 200.0, np.array([0.2, 0.8]))
-EMPTY = Window(EDGES, (0, 1), (), Step(0.5, (0.0, 0.0), (0.0, 1.0)), 0.0, np.zeros(2))
+FULL = Window(EDGES, (), (1, 0), HarvestStep(3.0, (0.0, 100.0, 200.0), (0.0, 0.8, 1.0)), 200.0, np.array([0.2, 0.8]))
+EMPTY = Window(EDGES, (0, 1), (), HarvestStep(0.5, (0.0, 0.0), (0.0, 1.0)), 0.0, np.zeros(2))
 BUDGET = dv.budget(cpu=1.0)
 
 
@@ -42,7 +42,9 @@ def test_a_throttle_keeps_the_work_it_allows_when_everything_turns_out_to_cost_m
     first = situation(FULL, FULL)
     load.decide(first)
     spent = 0.2 * first.whole[1]
-    dearer = Window(EDGES, (), (1, 0), Step(3.0, (0.0, 100.0, 1000.0), (0.0, 0.8, 1.0)), 1000.0, np.array([0.2, 0.8]))
+    dearer = Window(
+        EDGES, (), (1, 0), HarvestStep(3.0, (0.0, 100.0, 1000.0), (0.0, 0.8, 1.0)), 1000.0, np.array([0.2, 0.8])
+    )
     later = situation(dearer, dearer, spent, capacity=spent)
     load.decide(later)
     assert load.throttle.z * later.whole[1] == pytest.approx(spent, rel=0.05)

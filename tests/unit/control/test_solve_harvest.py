@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dovetail.control.harvest_model import Direction, Setting, Step, full_setting, rank_slices, step_of, total
+from dovetail.control.harvest_model import Direction, HarvestStep, Setting, full_setting, rank_slices, step_of, total
 from dovetail.control.solve_greedy import goes_forwards
 from dovetail.control.solve_harvest import solve_exhaustively, solve_harvest
 from dovetail.model.harvest import METRICS, SOLVERS
@@ -87,8 +87,8 @@ def test_double_sided_begins_where_fewer_steps_are_to_be_made() -> None:
 
 def test_a_direction_that_never_yields_is_left_out() -> None:
     """Lagged streams: only arrivals of the last find their partners stored, so all work goes there (figure 4)."""
-    dead = Step(0.0, (0.0, 50.0, 100.0), (0.0, 0.5, 1.0))
-    alive = Step(2.0, (0.0, 50.0, 100.0), (0.0, 0.9, 1.0))
+    dead = HarvestStep(0.0, (0.0, 50.0, 100.0), (0.0, 0.5, 1.0))
+    alive = HarvestStep(2.0, (0.0, 50.0, 100.0), (0.0, 0.9, 1.0))
     directions = [Direction(100.0, (dead, dead)), Direction(100.0, (dead, alive)), Direction(100.0, (alive, alive))]
     expected: Setting = ((0, 0), (0, 0), (2, 2))
     budget = directions[2].value((2, 2))[1] / total(directions, full_setting(directions))[1]

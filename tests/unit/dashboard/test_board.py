@@ -24,7 +24,7 @@ def board_of(*lines: dict[str, Any]) -> Joins:
     for line in lines:
         read = read_line(line)
         assert read is not None, line
-        board.take(read)
+        board.add(read)
     return board
 
 
@@ -195,7 +195,7 @@ def test_whatever_a_report_says_the_page_gets_plain_values(lines: list[dict[str,
     for line in lines:
         read = read_line(json.loads(json.dumps(line)))
         if read is not None:
-            board.take(read)
+            board.add(read)
     for name in board.entries:
         json.dumps(view(board, name), allow_nan=False)
     json.dumps(joins(board.entries, {}, 1010.0), allow_nan=False)
@@ -241,5 +241,5 @@ def test_whatever_a_budget_says_the_page_gets_plain_values(part: str, odd: Any, 
     for line in (start(), report(0, budget=broken, memory=broken), report(1, budget=odd)):
         read = read_line(json.loads(json.dumps(line)))
         assert read is not None
-        board.take(read)
+        board.add(read)
         json.dumps(view(board), allow_nan=False)

@@ -133,8 +133,8 @@ def batch(number: int, *buckets: dict[str, Any], rows: int = 10) -> dict[str, An
 
 def test_buckets_that_are_silent_still_store() -> None:
     buckets = Buckets()
-    buckets.take(batch(7, bucket(0, {"A": 10, "B": 1}, 3), bucket(1, {"A": 5, "B": 1}, 4)))
-    buckets.take(batch(8, bucket(1, {"A": 9, "B": 1}, 5)))
+    buckets.add(batch(7, bucket(0, {"A": 10, "B": 1}, 3), bucket(1, {"A": 5, "B": 1}, 4)))
+    buckets.add(batch(8, bucket(1, {"A": 9, "B": 1}, 5)))
     report = buckets.report()
     assert report["streams"]["A"]["stored"] == 19
     assert report["streams"]["A"]["rows"] == 20
@@ -146,7 +146,7 @@ def test_buckets_that_are_silent_still_store() -> None:
 
 def test_in_a_chain_only_the_results_on_top_count() -> None:
     buckets = Buckets()
-    buckets.take(batch(1, bucket(0, {"A": 10, "B": 1}, 100), bucket(0, {"(A, B)": 100, "C": 1}, 7)))
+    buckets.add(batch(1, bucket(0, {"A": 10, "B": 1}, 100), bucket(0, {"(A, B)": 100, "C": 1}, 7)))
     report = buckets.report()
     assert report["results"] == 7
     assert report["streams"].keys() == {"A", "B", "C"}
@@ -156,5 +156,5 @@ def test_in_a_chain_only_the_results_on_top_count() -> None:
 def test_queries_of_a_shared_pipeline_wait_for_their_batch() -> None:
     buckets = Buckets()
     queries = {"near": {"results": 4, "held": 1, "complete_from": None}}
-    buckets.take(batch(1, bucket(0, {"A": 1}, 4, queries=queries), bucket(1, {"A": 1}, 4, queries=queries)))
+    buckets.add(batch(1, bucket(0, {"A": 1}, 4, queries=queries), bucket(1, {"A": 1}, 4, queries=queries)))
     assert buckets.report()["queries"] == {"near": {"results": 8, "held": 2, "response_s": 0.25}}

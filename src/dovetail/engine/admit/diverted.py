@@ -100,7 +100,7 @@ class Diverted:
         """The rows that nobody has taken yet."""
         return pa.Table.from_batches(map(self._wide, self._pieces), self.schema)
 
-    def take(self) -> pa.Table:
+    def drain(self) -> pa.Table:
         """The same; they are forgotten here."""
         rows = self.table()
         self._drop(len(self._pieces))

@@ -49,7 +49,7 @@ Piece = tuple[Ids, Ids]
 Array = npt.NDArray[Any]
 
 
-class Step(Protocol):
+class CandidateStep(Protocol):
     """How the next stream's candidates are found; ``walks``: along chains, so that one way leads through all ages."""
 
     walks: bool
@@ -58,7 +58,9 @@ class Step(Protocol):
         """Pairs of (parent, id)."""
 
 
-def bind(access: Access, windows: Windows, window: Window, width: int, rows: RowWindowed | None = None) -> Step:
+def bind(
+    access: Access, windows: Windows, window: Window, width: int, rows: RowWindowed | None = None
+) -> CandidateStep:
     """The step that an access means for these windows; ``rows``: what is known of a row window, if it may be used."""
     if (
         isinstance(access, KeyAccess)
@@ -139,7 +141,7 @@ def _bound_key(access: KeyAccess, windows: Windows) -> _Bound | _BoundTogether:
     return _Bound(windows, owners.pop(), Key(access.bound)) if len(owners) == 1 else _BoundTogether(windows, access)
 
 
-def _key_step(access: KeyAccess, windows: Windows, window: Window, width: int) -> Step:
+def _key_step(access: KeyAccess, windows: Windows, window: Window, width: int) -> CandidateStep:
     bound = _bound_key(access, windows)
     if access.own in window.hashed:
         return _Hashed(bound, access.own, window, width)
@@ -148,7 +150,7 @@ def _key_step(access: KeyAccess, windows: Windows, window: Window, width: int) -
     return _ScannedKeys(bound, access.own, window, width)
 
 
-def _band_step(access: BandAccess, windows: Windows, window: Window, width: int) -> Step:
+def _band_step(access: BandAccess, windows: Windows, window: Window, width: int) -> CandidateStep:
     bound = _Bound(windows, access.bound_stream, access.bound)
     is_left = access.band.left == access.own.expression
     if access.cells in window.celled:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.candidates import Piece, Step, bind
+from dovetail.engine.combine.candidates import CandidateStep, Piece, bind
 from dovetail.engine.combine.check import check
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.row_windows import RowWindowed
@@ -39,7 +39,7 @@ class Probe:
         self._windows = windows
         self._widths = widths
         self._row_windowed = rows or {}
-        self._steps: list[Step] = [
+        self._steps: list[CandidateStep] = [
             bind(
                 level.access, windows, windows[level.stream], widths[level.stream], self._row_windowed.get(level.stream)
             )

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.candidates import Piece, Step
+from dovetail.engine.combine.candidates import CandidateStep, Piece
 from dovetail.engine.combine.partial import Ids, Partial
 
 Flags = npt.NDArray[np.bool_]
@@ -74,7 +74,7 @@ Sieve = Chosen | Thinned
 
 
 def sifted(
-    sieve: Sieve, step: Step, partial: Partial, origins: Ids, window: Window, width: int, walks: bool
+    sieve: Sieve, step: CandidateStep, partial: Partial, origins: Ids, window: Window, width: int, walks: bool
 ) -> Iterator[Piece]:
     """The candidates of a step whose age, seen from the arrival's own time, passes the sieve."""
     if not walks:

@@ -24,7 +24,7 @@ class Tally:
     came: float = 0
     matched: float = 0
 
-    def take(self) -> tuple[float, float]:
+    def drain(self) -> tuple[float, float]:
         """Both counters; they start again from zero."""
         taken = self.came, self.matched
         self.came = self.matched = 0

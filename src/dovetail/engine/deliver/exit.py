@@ -72,7 +72,7 @@ class Exit:
     def give(self, results: Partial) -> Rows:
         """Results over the windows in memory: they may wait as ids."""
         if self._noted(results):
-            yield from self.hold.take(results)
+            yield from self.hold.add(results)
 
     def give_rows(self, results: Partial) -> Rows:
         """Results over windows that will not stay: they wait as rows."""

@@ -53,7 +53,7 @@ class Hold:
     def nbytes(self) -> int:
         return self._fresh.nbytes + self.pile.nbytes
 
-    def take(self, results: Partial) -> Iterator[pa.RecordBatch]:
+    def add(self, results: Partial) -> Iterator[pa.RecordBatch]:
         """Results that were just made."""
         if self._ordered:
             self._fresh.add(results)

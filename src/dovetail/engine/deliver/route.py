@@ -28,7 +28,7 @@ from dovetail.model.window import RowWindow
 from dovetail.model.window import Window as WindowSize
 from dovetail.plan.share_queries import Member, SharedPlan, window_size
 
-EPOCH = "\x00epoch"
+MEMBERSHIP = "\x00epoch"
 _FOREVER = (1 << 31) - 1
 _MOST_CHANGES = 1 << 24  # of a group in its life: weeks of a change every tenth of a second
 
@@ -139,7 +139,7 @@ class Router:
                 self._ask(whole, partial(self._epochs, name))
 
     def _epochs(self, stream: str, results: Partial) -> Places:
-        epochs: Places = self._windows[stream].take(EPOCH, results.ids[stream]).to_numpy()
+        epochs: Places = self._windows[stream].take(MEMBERSHIP, results.ids[stream]).to_numpy()
         return epochs
 
     def _places(self, operand: Expression, bounds: Sequence[int | float]) -> Callable[[Partial], Places]:

@@ -45,7 +45,7 @@ class SharedHold(Hold):
         """Nothing older than this may still come out."""
         return min(self.pile.limit, self._behind)
 
-    def take(self, results: Partial) -> Iterator[pa.RecordBatch]:
+    def add(self, results: Partial) -> Iterator[pa.RecordBatch]:
         """Results that were just made; which queries they belong to shows once they are rows."""
         yield from self.give_all(self._projection.rows(results))
 

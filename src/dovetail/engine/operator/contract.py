@@ -24,7 +24,7 @@ class SideOutput(Protocol):
     def table(self) -> pa.Table:
         """The rows that nobody has taken yet."""
 
-    def take(self) -> pa.Table:
+    def drain(self) -> pa.Table:
         """The same; they are forgotten here."""
 
     def failed(self, stream: Stream, rows: pa.Table, error: Exception) -> None:

@@ -22,7 +22,7 @@ from dovetail.engine.admit.inputs import Batch, Spans
 from dovetail.engine.block.block import interleave
 from dovetail.engine.buffer.section import Changes, HeaderSection, Slices, whole_numbers
 from dovetail.engine.combine.staged import StagedProbe, Suspended
-from dovetail.engine.deliver.route import EPOCH, inner_schema
+from dovetail.engine.deliver.route import MEMBERSHIP, inner_schema
 from dovetail.engine.deliver.shared_exit import Routing, router_of, shared_exit
 from dovetail.engine.deliver.shared_hold import SharedHold
 from dovetail.engine.operator.agenda import Agenda
@@ -117,7 +117,7 @@ class Group:
         yield from self._proceed()
 
     def _with_epoch(self, rows: Batch) -> Batch:
-        return rows.append_column(EPOCH, pa.repeat(pa.scalar(self.subscriptions.epoch, pa.int32()), rows.num_rows))
+        return rows.append_column(MEMBERSHIP, pa.repeat(pa.scalar(self.subscriptions.epoch, pa.int32()), rows.num_rows))
 
     def advance(self, name: str, time_us: int) -> Rows:
         """Nothing older than this will come from the stream."""
@@ -324,10 +324,11 @@ def _fit(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def _with_epochs(plan: Plan) -> Plan:
     """The plan with one more stored column per stream."""
     query = plan.query
-    epoch = pa.field(EPOCH, pa.int32())
+    epoch = pa.field(MEMBERSHIP, pa.int32())
     streams = tuple(replace(stream, schema=stream.schema.append(epoch)) for stream in query.streams)
-    select = tuple(Output(f"{name}.{EPOCH}", Column(name, EPOCH, pa.int32())) for name in query.names)
+    select = tuple(Output(f"{name}.{MEMBERSHIP}", Column(name, MEMBERSHIP, pa.int32())) for name in query.names)
     storage = {
-        name: replace(each, columns=tuple(dict.fromkeys([*each.columns, EPOCH]))) for name, each in plan.storage.items()
+        name: replace(each, columns=tuple(dict.fromkeys([*each.columns, MEMBERSHIP])))
+        for name, each in plan.storage.items()
     }
     return replace(plan, query=replace(query, streams=streams, select=(*query.select, *select)), storage=storage)

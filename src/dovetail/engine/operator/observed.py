@@ -58,7 +58,7 @@ class Seen:
         self.tuples = self.blocks = self.looks = self.looked = 0
         self.busy = self.insert = self.expiry = 0.0
 
-    def take(self) -> dict[tuple[str, ...], float]:
+    def drain(self) -> dict[tuple[str, ...], float]:
         """The counters by name; they start again from zero."""
         taken: dict[tuple[str, ...], float] = dict(zip(self.names, _counts(self), strict=True))
         taken |= {lead: float(ahead) for lead, ahead in self.leads.items()}
@@ -142,9 +142,9 @@ class Observed:
         passed_s = (now - self._clock) / 1e6
         fresh: dict[tuple[str, ...], float] = {("results",): made - self._made}
         for seen in self._seen.values():
-            fresh |= seen.take()
+            fresh |= seen.drain()
         self._sums.add(passed_s, fresh)
-        taken = [(place, tally.take()) for probe in probes for place, tally in probe.tallies if tally.came]
+        taken = [(place, tally.drain()) for probe in probes for place, tally in probe.tallies if tally.came]
         self._came.add(passed_s, {place: came for place, (came, _) in taken})
         self._matched.add(passed_s, {place: matched for place, (_, matched) in taken})
         self._clock = now

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.engine.buffer.section import SliceKey, Slices
-from dovetail.engine.deliver.route import EPOCH
+from dovetail.engine.deliver.route import MEMBERSHIP
 from dovetail.engine.operator.group import Group
 from dovetail.model.stream import Stream
 
@@ -38,11 +38,11 @@ class GroupsDiverted:
         known = [table for table in (self._gathered, *self._told()) if table.num_columns]
         return pa.concat_tables(known, promote_options="default") if known else pa.table({})
 
-    def take(self) -> pa.Table:
+    def drain(self) -> pa.Table:
         """The same; they are forgotten here."""
         rows, self._gathered = self.table(), pa.table({})
         for group in self._groups.values():
-            group.diverted.take()
+            group.diverted.drain()
         return rows
 
     def failed(self, stream: Stream, rows: pa.Table, error: Exception) -> None:
@@ -50,7 +50,7 @@ class GroupsDiverted:
 
     def gather(self) -> None:
         """Keep all rows here: some group is about to end."""
-        self._gathered = self.take()
+        self._gathered = self.drain()
 
     def _told(self) -> Iterator[pa.Table]:
         told: set[str] = set()
@@ -74,7 +74,7 @@ class GroupsDiverted:
 def _without_epochs(rows: pa.Table) -> pa.Table:
     for at, field in enumerate(rows.schema):
         if pa.types.is_struct(field.type):
-            kept = [part for part in field.type if part.name != EPOCH]
+            kept = [part for part in field.type if part.name != MEMBERSHIP]
             column = rows.column(at).combine_chunks()
             parts = [column.field(part.name) for part in kept]
             bare = pa.StructArray.from_arrays(parts, fields=kept, mask=column.is_null())

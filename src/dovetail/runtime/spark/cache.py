@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dovetail.engine.operator.contract import Operator
-from dovetail.runtime.spark.parts import StateParts
+from dovetail.runtime.spark.spilled_state import StateParts
 
 BucketKey = tuple[str, str, int]
 _PER_BUCKET = 2  # engines of one bucket; each costs the memory of its windows
@@ -40,7 +40,7 @@ class EngineCache:
         self._limit = limit
         self._engines: OrderedDict[BucketKey, list[Cached]] = OrderedDict()
 
-    def take(self, key: BucketKey, token: str, behind: Callable[[str], bool]) -> Cached | None:
+    def checkout(self, key: BucketKey, token: str, behind: Callable[[str], bool]) -> Cached | None:
         """Remove and return the engine at a token, or else one behind it; what else is behind is forgotten.
 
         Removed, because if the batch fails half-way what it did to the engine must not be seen again.

@@ -15,7 +15,7 @@ REMEMBERED = 16
 
 
 @dataclass(frozen=True)
-class Step:
+class StateChange:
     """One committed batch: the token it started from, the slices it wrote and those it deleted."""
 
     before: str
@@ -27,9 +27,9 @@ class Step:
 class Lineage:
     """The last steps, oldest first."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[StateChange, ...] = ()
 
-    def after(self, step: Step) -> "Lineage":
+    def after(self, step: StateChange) -> "Lineage":
         """This lineage with one more step."""
         return Lineage((*self.steps, step)[-REMEMBERED:])
 
@@ -45,14 +45,14 @@ class Lineage:
     @classmethod
     def from_text(cls, text: str) -> "Lineage":
         """The inverse of ``to_text``."""
-        return cls(tuple(Step(before, _keys(new), _keys(gone)) for before, new, gone in json.loads(text)))
+        return cls(tuple(StateChange(before, _keys(new), _keys(gone)) for before, new, gone in json.loads(text)))
 
 
 def _keys(pairs: Sequence[Sequence[object]]) -> tuple[SliceKey, ...]:
     return tuple((str(section), int(str(number))) for section, number in pairs)
 
 
-def _sum(steps: Sequence[Step]) -> tuple[list[SliceKey], list[SliceKey]]:
+def _sum(steps: Sequence[StateChange]) -> tuple[list[SliceKey], list[SliceKey]]:
     load: dict[SliceKey, None] = {}
     drop: list[SliceKey] = []
     for step in steps:

@@ -34,12 +34,12 @@ from dovetail.runtime.operator_of import Hands, steered
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces
 from dovetail.runtime.spark.cache import ENGINES, BucketKey, Cached
-from dovetail.runtime.spark.chain import heartbeat
+from dovetail.runtime.spark.frontier_row import heartbeat
 from dovetail.runtime.spark.identity import Identity
 from dovetail.runtime.spark.layout import Layouts
 from dovetail.runtime.spark.output import Output
-from dovetail.runtime.spark.parts import StateParts
 from dovetail.runtime.spark.report import Report
+from dovetail.runtime.spark.spilled_state import StateParts
 from dovetail.runtime.spark.state import BucketState, Head
 from dovetail.runtime.spark.streaming_run import query_id
 from dovetail.runtime.spark.variables import Variables
@@ -112,7 +112,7 @@ class JoinOperator:
             raise AssertionError("static inputs alone cannot make a result")
         self._save(head, cached, report)
 
-    def take(self, bucket: int, rows: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    def process(self, bucket: int, rows: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """One batch, or none but the time that has passed: its results, and a report."""
         arrivals = read_arrivals(rows, self._job.plan)
         report = Report(bucket, arrivals)
@@ -130,7 +130,7 @@ class JoinOperator:
             results = self._diverted(operator, results)
         for piece in in_pieces(report.counted(results), RESULT_BYTES):
             yield self._output.rows(piece)
-        operator.diverted.take()  # nobody else asks for them
+        operator.diverted.drain()  # nobody else asks for them
         if not self._job.once:
             self._save(head, cached, report)
         (readings,) = operator.statistics()
@@ -154,7 +154,7 @@ class JoinOperator:
         """The rows that did not come in, instead of the results."""
         for _ in results:
             pass
-        yield from operator.diverted.take().to_batches()
+        yield from operator.diverted.drain().to_batches()
 
     def _recall(self, report: Report) -> tuple[Head | None, Cached]:
         """An operator that agrees with the state, and that finds there what it has spilled."""
@@ -170,7 +170,9 @@ class JoinOperator:
                 report.recalled = "new"
                 return None, self._new("")
             lineage = head.lineage
-            cached = ENGINES.take(self._key(report.bucket), head.token, lambda token: lineage.since(token) is not None)
+            cached = ENGINES.checkout(
+                self._key(report.bucket), head.token, lambda token: lineage.since(token) is not None
+            )
             if cached and cached.token == head.token:
                 report.recalled = "cached"
                 return head, cached

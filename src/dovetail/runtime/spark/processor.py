@@ -15,7 +15,7 @@ from pyspark import cloudpickle
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues
 
 from dovetail.runtime.spark.hush import hush
-from dovetail.runtime.spark.variables import declare
+from dovetail.runtime.spark.variables import state_variables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ class JoinProcessor(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state variables."""
-        self._variables = declare(handle, self._spills)
+        self._variables = state_variables(handle, self._spills)
 
     @cached_property
     def _operator(self) -> "JoinOperator":
@@ -63,7 +63,7 @@ class JoinProcessor(StatefulProcessor):
         timerValues: TimerValues,  # noqa: N803
     ) -> Iterator["pd.DataFrame"]:
         """One batch of one bucket."""
-        return self._operator.take(int(key[0]), rows)
+        return self._operator.process(int(key[0]), rows)
 
     def close(self) -> None:
         """Nothing to release: engines stay in the cache for the next batch."""

@@ -70,7 +70,7 @@ class SparkReporting(Reports):
     def _take(self, progress: Any) -> None:
         batch = batch_metrics(progress)
         if batch is not None:
-            self._buckets.take(batch)
+            self._buckets.add(batch)
 
     def _values(self) -> dict[str, Any]:
         values: dict[str, Any] = {"metrics": self._buckets.report(), "rows": self._rows}

@@ -21,7 +21,7 @@ from dovetail.engine.buffer.sealed import seal, seal_batch, unseal, unseal_batch
 from dovetail.engine.buffer.section import Changes, SliceKey
 from dovetail.errors import StateError
 from dovetail.runtime.spark.blob import owned
-from dovetail.runtime.spark.lineage import Lineage, Step
+from dovetail.runtime.spark.lineage import Lineage, StateChange
 from dovetail.runtime.spark.variables import Variables
 
 _HEAD = "the head of a bucket in the checkpoint"
@@ -74,13 +74,13 @@ class BucketState:
             self._slices.removeKey(key)
         if before is None:
             self._origin.update((description,))
-        step = Step(before.token if before else "", tuple(changes.new), tuple(changes.gone))
+        step = StateChange(before.token if before else "", tuple(changes.new), tuple(changes.gone))
         lineage = (before.lineage if before else Lineage()).after(step)
         token, text = self._token(step, sums, changes.header), lineage.to_text()
         self._head.update((token, fingerprint, seal(changes.header, _HEAD, token + text), text))
         return token, sum(size for _, size, _ in sums) + len(changes.header)
 
-    def _token(self, step: Step, sums: list[tuple[SliceKey, int, int]], header: bytes) -> str:
+    def _token(self, step: StateChange, sums: list[tuple[SliceKey, int, int]], header: bytes) -> str:
         """Equal for attempts that wrote the same over the same; spilled parts are not looked at, so chance decides."""
         if self.parts is not None:
             return secrets.token_hex(8)

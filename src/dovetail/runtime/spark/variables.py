@@ -27,7 +27,7 @@ class Variables:
     parts: MapState | None
 
 
-def declare(handle: StatefulProcessorHandle, spills: bool) -> Variables:
+def state_variables(handle: StatefulProcessorHandle, spills: bool) -> Variables:
     """All that a bucket keeps."""
     return Variables(
         handle.getValueState("head", _HEAD),

@@ -53,7 +53,7 @@ class Groups:
         """The largest number of things kept by any part."""
         return max((part.count for part in self._keys), default=0) + max(each.size for each in self._accumulators)
 
-    def take(self, rows: pa.RecordBatch, moments: Integers, weights: Integers) -> tuple[Changes, dict[str, pa.Array]]:
+    def apply(self, rows: pa.RecordBatch, moments: Integers, weights: Integers) -> tuple[Changes, dict[str, pa.Array]]:
         """Rows that come and go; the runs they make, and the keys and aggregates of each run."""
         numbers = self._numbers(rows)
         until = np.array(rows.column(UNTIL))

@@ -79,7 +79,7 @@ class Sliding(Hold):
         groups = Groups(self._aggregation, self._joined)
         if parts:
             rows = pa.concat_batches(parts)
-            groups.take(rows, np.full(rows.num_rows, BEFORE_ALL), np.ones(rows.num_rows, np.int64))
+            groups.apply(rows, np.full(rows.num_rows, BEFORE_ALL), np.ones(rows.num_rows, np.int64))
         return groups
 
     def _rows(self, groups: Groups, come: pa.RecordBatch | None, gone: pa.RecordBatch | None) -> pa.RecordBatch:
@@ -88,7 +88,7 @@ class Sliding(Hold):
         moments += [_until(gone) + 1] if gone is not None else []
         weights = np.ones(sum(part.num_rows for part in parts), np.int64)
         weights[0 if come is None else come.num_rows :] = -1
-        changes, columns = groups.take(pa.concat_batches(parts), np.concatenate(moments), weights)
+        changes, columns = groups.apply(pa.concat_batches(parts), np.concatenate(moments), weights)
         times = pa.array(changes.moments[changes.starts[:-1]]).cast(self._schema.field(0).type)
         named: dict[tuple[str, str], Any] = {(GROUP, name): values for name, values in columns.items()}
         values = [compute(named, changes.runs) for compute in self._select]

@@ -64,7 +64,7 @@ class HarvestingProbe(Probe):
             self._counting = self._harvested
             yield from self._extend(0, start)
             for level, tally in zip(self.levels, self._harvested, strict=True):
-                self._shedding.learned.harvest((self.arriving, level.stream), *tally.take())
+                self._shedding.learned.harvest((self.arriving, level.stream), *tally.drain())
 
     def _thinned(self, origins: Ids) -> Thinned | None:
         first = self.levels[0].stream

@@ -266,7 +266,7 @@ class Shedding(HeaderSection):
             )
             self.learned.found((arriving, name), np.bincount(slices, minlength=len(edges) - 1).astype(np.float64))
 
-    def take(self) -> Learned:
+    def drain(self) -> Learned:
         """What was learned since the last call."""
         learned, self.learned = self.learned, Learned()
         return learned

@@ -24,7 +24,7 @@ from dovetail.engine.policies.spill.flush import Flush
 from dovetail.engine.policies.spill.leave import leave
 from dovetail.engine.policies.spill.leaving import Leaving
 from dovetail.engine.policies.spill.merge import merge_parts
-from dovetail.engine.policies.spill.owed import Members, Owed
+from dovetail.engine.policies.spill.missed import Members, Owed
 from dovetail.engine.policies.spill.part import EPOCH, Part
 from dovetail.engine.policies.spill.pauses import Pauses
 from dovetail.engine.policies.spill.section import Spilled

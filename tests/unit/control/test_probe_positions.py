@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.control.places import Places
+from dovetail.control.probe_positions import Places
 from dovetail.plan.join_graph import close_equalities
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "x": pa.float64()})

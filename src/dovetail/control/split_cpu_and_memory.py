@@ -14,7 +14,7 @@ search from the same beginnings.
 
     >>> a = Arriving("A", 100.0, 1.0, ("B",), (1000.0,), (1.0,))
     >>> b = Arriving("B", 100.0, 1.0, ("A",), (1000.0,), (1.0,))
-    >>> both = keep_and_store([a, b], budget=500.0, memory=20.0)
+    >>> both = split_cpu_and_memory([a, b], budget=500.0, memory=20.0)
     >>> {name: round(tuples, 1) for name, tuples in both.stored.items()}
     {'A': 20.0, 'B': 0.0}
     >>> {name: round(share * 100.0, 1) for name, share in both.kept.items()}    # tuples per second: M/T, and the rest
@@ -87,7 +87,7 @@ class _Model:
         return Both(kept, stored, sum(rates[name] * kept[name] * worth[name][0] for name in rates))
 
 
-def keep_and_store(
+def split_cpu_and_memory(
     directions: Sequence[Arriving], budget: float, memory: float = inf, sizes: Mapping[str, float] | None = None
 ) -> Both:
     """At most ``budget`` comparisons per second and ``memory``, of which a tuple takes ``sizes`` (1)."""

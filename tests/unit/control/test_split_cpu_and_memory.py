@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail.control.drop_rates import Arriving, keep_rates, total_cost
-from dovetail.control.keep_and_store import Both, keep_and_store
+from dovetail.control.split_cpu_and_memory import Both, split_cpu_and_memory
 from dovetail.plan.kang_shares import share_both
 
 
@@ -74,7 +74,7 @@ def test_two_streams_give_as_much_as_the_best_on_a_grid(
     directions = two(a_rate, b_rate, 10.0, overhead)
     for z in (0.03, 0.3):
         budget = z * total_cost(directions, {"A": 1.0, "B": 1.0})
-        found = keep_and_store(directions, budget, memory)
+        found = split_cpu_and_memory(directions, budget, memory)
         check(directions, found, budget, memory)
         assert found.output >= 0.99 * on_a_grid(directions, budget, memory, 11)
 
@@ -84,7 +84,7 @@ def test_three_streams_give_as_much_as_the_best_on_a_grid(seed: int) -> None:
     directions = three(seed)
     for z, memory in ((0.1, 500.0), (0.4, 3000.0)):
         budget = z * total_cost(directions, dict.fromkeys("ABC", 1.0))
-        found = keep_and_store(directions, budget, memory)
+        found = split_cpu_and_memory(directions, budget, memory)
         check(directions, found, budget, memory)
         assert found.output >= 0.98 * on_a_grid(directions, budget, memory, 5)
 
@@ -94,7 +94,7 @@ def test_where_only_arrivals_cost_anything_it_is_kangs_closed_form() -> None:
     overhead, window_s, service = 1e6, 10.0, 50.0
     directions = two(100, 100, window_s, overhead)
     for memory in (20.0, 100.0, 200.0):
-        found = keep_and_store(directions, service * overhead, memory)
+        found = split_cpu_and_memory(directions, service * overhead, memory)
         share = share_both(service, memory, window_s)
         rates = sorted(kept * 100 for kept in found.kept.values())
         assert rates == pytest.approx([share.kept_rate, share.probing_rate], rel=0.01)
@@ -104,10 +104,10 @@ def test_where_only_arrivals_cost_anything_it_is_kangs_closed_form() -> None:
 def test_with_memory_enough_it_is_the_static_optimum_for_the_cpu() -> None:
     directions = three(1)
     budget = 0.2 * total_cost(directions, dict.fromkeys("ABC", 1.0))
-    assert keep_and_store(directions, budget, 1e9).kept == keep_rates(directions, budget)
+    assert split_cpu_and_memory(directions, budget, 1e9).kept == keep_rates(directions, budget)
 
 
 def test_with_cpu_enough_memory_goes_to_the_slower_stream() -> None:
-    found = keep_and_store(two(10, 50, 1000.0, 1.0), 1e12, 1000.0)
+    found = split_cpu_and_memory(two(10, 50, 1000.0, 1.0), 1e12, 1000.0)
     assert found.stored == pytest.approx({"A": 1000.0, "B": 0.0}, abs=1e-6)
     assert found.kept["B"] == pytest.approx(1.0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dovetail.engine.policies.spill.made import all_made, owed, possible
+from dovetail.engine.policies.spill.already_made import all_made, owed, possible
 from dovetail.engine.policies.spill.part import Part, Span, epochs_of, runs_of
 
 

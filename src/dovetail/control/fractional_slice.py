@@ -5,11 +5,11 @@ however little it gives. Instead, what gives less for its cost than the next bes
 last slice only a part is looked through. Example: A's window has a good slice and one half as good, of 10 tuples
 each; B's arrivals find nearly nothing.
 
-    >>> from dovetail.control.harvest_model import Step
-    >>> good = Direction(1.0, (Step(1.0, (0.0, 10.0, 20.0), (0.0, 0.7, 1.0)),))
-    >>> poor = Direction(1.0, (Step(0.001, (0.0, 5.0), (0.0, 1.0)),))
-    >>> fill_budget([good, poor], ((1,), (1,)), budget=15.0)
-    Filled(setting=((1,), (0,)), part=Part(direction=0, step=0, share=0.5))
+    >>> from dovetail.control.harvest_model import HarvestStep
+    >>> good = Direction(1.0, (HarvestStep(1.0, (0.0, 10.0, 20.0), (0.0, 0.7, 1.0)),))
+    >>> poor = Direction(1.0, (HarvestStep(0.001, (0.0, 5.0), (0.0, 1.0)),))
+    >>> add_fractional_slice([good, poor], ((1,), (1,)), budget=15.0)
+    Filled(setting=((1,), (0,)), part=FractionalSlice(direction=0, step=0, share=0.5))
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _CLEARLY = 0.7
 
 
 @dataclass(frozen=True)
-class Part:
+class FractionalSlice:
     """The next best slice of one step of a direction, and how much of it is looked through."""
 
     direction: int
@@ -37,7 +37,7 @@ class Filled:
     """Slices by direction and step, and part of one more."""
 
     setting: Setting
-    part: Part | None
+    part: FractionalSlice | None
 
     def share(self, direction: int, step: int) -> float:
         """How much of the next slice of a step is looked through."""
@@ -66,7 +66,7 @@ class _Move(NamedTuple):
     after: Counts
 
 
-def fill_budget(directions: Sequence[Direction], setting: Setting, budget: float) -> Filled:
+def add_fractional_slice(directions: Sequence[Direction], setting: Setting, budget: float) -> Filled:
     """The setting, or what is better: without what is worth clearly less than the best left out, and filled up."""
     filled = [_filled(directions, some, budget) for some in (setting, _trimmed(directions, setting))]
     return max(filled, key=lambda each: each.value(directions)[0])
@@ -95,7 +95,7 @@ def _filled(directions: Sequence[Direction], setting: Setting, budget: float) ->
         at = best.direction
         if best.cost > left:
             counts[at] = _moved(best.after, best.step, -1)
-            return Filled(tuple(counts), Part(at, best.step, left / best.cost))
+            return Filled(tuple(counts), FractionalSlice(at, best.step, left / best.cost))
         counts[at], left = best.after, left - best.cost
         more[at] = _moves(at, directions[at], counts[at], 1)
     return Filled(tuple(counts), None)

@@ -57,7 +57,7 @@ def change(rates, fanouts, costs, yields, counts, i, j, by):
 
 
 @part(inline="always")
-def take(counts, i, j, by):
+def change_count(counts, i, j, by):
     """Make the step: in window j, or (j = -1) one slice of every window, or none of any."""
     if j >= 0:
         counts[i, j] += by
@@ -66,7 +66,7 @@ def take(counts, i, j, by):
 
 
 @kernel(f"float64({_MODEL}, int64[:,::1], int64[:,::1], boolean[:,::1], float64, int64)")
-def climb_up(rates, fanouts, costs, yields, slices, counts, frozen, budget, metric):
+def add_slices(rates, fanouts, costs, yields, slices, counts, frozen, budget, metric):
     """Add the best slice that fits while there is one; column 0 of ``frozen`` is the direction's beginning."""
     m, k = counts.shape
     allowed = budget * _SLACK
@@ -96,12 +96,12 @@ def climb_up(rates, fanouts, costs, yields, slices, counts, frozen, budget, metr
             return output
         output += gains[at, which + 1]
         cost += spents[at, which + 1]
-        take(counts, at, which, 1)
+        change_count(counts, at, which, 1)
         stale[at] = True
 
 
 @kernel(f"void({_MODEL}, int64[:,::1], float64, int64, int64, int64)")
-def climb_down(rates, fanouts, costs, yields, counts, budget, metric, kept, kept_step):
+def remove_slices(rates, fanouts, costs, yields, counts, budget, metric, kept, kept_step):
     """Take away the slice that is missed least until the budget is met; a direction's last slices go together.
 
     Step ``kept_step`` of direction ``kept`` keeps its slices (-1: no direction does).
@@ -128,7 +128,7 @@ def climb_down(rates, fanouts, costs, yields, counts, budget, metric, kept, kept
             return
         output += gains[at, which + 1]
         cost += spents[at, which + 1]
-        take(counts, at, which, -1)
+        change_count(counts, at, which, -1)
         stale[at] = True
 
 
@@ -137,12 +137,12 @@ def concentrate(rates, fanouts, costs, yields, slices, counts, budget, metric):
     """Give one direction after the other all it can use, the rest to the others, if that beats the setting so far."""
     m, k = counts.shape
     nothing = np.zeros((m, k + 1), np.bool_)
-    output = climb_up(rates, fanouts, costs, yields, slices, counts, nothing.copy(), budget, metric)
+    output = add_slices(rates, fanouts, costs, yields, slices, counts, nothing.copy(), budget, metric)
     for i in range(m):
         trial, frozen = np.zeros_like(counts), np.ones((m, k + 1), np.bool_)
         frozen[i, :] = False
-        climb_up(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric)
-        found = climb_up(rates, fanouts, costs, yields, slices, trial, nothing.copy(), budget, metric)
+        add_slices(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric)
+        found = add_slices(rates, fanouts, costs, yields, slices, trial, nothing.copy(), budget, metric)
         if found > output * _SLACK:
             counts[:, :] = trial
             output = found
@@ -153,7 +153,7 @@ def _if_it_fits(rates, fanouts, costs, yields, slices, trial, frozen, budget, me
     """The output once everything that fits has been added; nothing if the setting does not fit itself."""
     if total(rates, fanouts, costs, yields, trial)[1] > budget * _SLACK:
         return 0.0
-    return climb_up(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric)
+    return add_slices(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric)
 
 
 @kernel(
@@ -161,9 +161,9 @@ def _if_it_fits(rates, fanouts, costs, yields, slices, trial, frozen, budget, me
 )
 def exchange(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric, i, o):
     """Direction o gives way to one more slice of i's first window; returns the output."""
-    take(trial, o, -1, -1)
-    take(trial, i, 0 if trial[i, 0] else -1, 1)
-    climb_down(rates, fanouts, costs, yields, trial, budget, metric, i, 0)
+    change_count(trial, o, -1, -1)
+    change_count(trial, i, 0 if trial[i, 0] else -1, 1)
+    remove_slices(rates, fanouts, costs, yields, trial, budget, metric, i, 0)
     return _if_it_fits(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric)
 
 
@@ -172,12 +172,12 @@ def exchange(rates, fanouts, costs, yields, slices, trial, frozen, budget, metri
 )
 def shift(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric, i, j, by):
     """One slice (j = -1: one direction) more or less, and whatever then is best; returns the output."""
-    take(trial, i, j, by)
-    climb_down(rates, fanouts, costs, yields, trial, budget, metric, i if by > 0 else -1, max(j, 0))
+    change_count(trial, i, j, by)
+    remove_slices(rates, fanouts, costs, yields, trial, budget, metric, i if by > 0 else -1, max(j, 0))
     if by < 0:
         without = frozen.copy()
         without[i, j + 1] = True
-        climb_up(rates, fanouts, costs, yields, slices, trial, without, budget, metric)
+        add_slices(rates, fanouts, costs, yields, slices, trial, without, budget, metric)
     return _if_it_fits(rates, fanouts, costs, yields, slices, trial, frozen, budget, metric)
 
 
@@ -217,7 +217,7 @@ def try_exchanges(rates, fanouts, costs, yields, slices, counts, best, budget, m
 def polish(rates, fanouts, costs, yields, slices, counts, budget, metric, rounds):
     """Shift a slice or a direction, or exchange two directions, whichever gains most, while any of it gains."""
     frozen = np.zeros((counts.shape[0], counts.shape[1] + 1), np.bool_)
-    output = climb_up(rates, fanouts, costs, yields, slices, counts, frozen, budget, metric)
+    output = add_slices(rates, fanouts, costs, yields, slices, counts, frozen, budget, metric)
     for _ in range(rounds):
         best = counts.copy()
         found = try_shifts(rates, fanouts, costs, yields, slices, counts, best, budget, metric, output)

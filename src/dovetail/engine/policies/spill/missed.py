@@ -16,8 +16,8 @@ from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.candidates import bind
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.probe import alone, lengthened
+from dovetail.engine.policies.spill.already_made import all_made, owed, possible
 from dovetail.engine.policies.spill.loaded import Loaded, in_memory, loaded
-from dovetail.engine.policies.spill.made import all_made, owed, possible
 from dovetail.engine.policies.spill.part import Part
 from dovetail.engine.policies.spill.store import PartStore
 from dovetail.engine.policies.stages import Stages
