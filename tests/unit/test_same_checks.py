@@ -92,8 +92,8 @@ def test_a_kind_of_join_that_there_is_not(way: Callable[[str, Any], Any]) -> Non
 
 
 WRONG_TOGETHER = (
-    "budget: policy 'harvest' leaves results out, and with how='left' a missing one would make another row wrong; "
-    "it is for inner joins without aggregates. Take policy='spill' or 'fail'."
+    "how='left' and budget='memory harvest' do not go together: what is left out would make another row wrong, for "
+    "which it was a partner or was counted. Take policy='spill' or 'fail'."
 )
 
 
@@ -182,13 +182,12 @@ def test_a_misspelt_option_of_join() -> None:
 
 
 SHARED: dict[str, Callable[[], Any]] = {
-    "share: a query has a budget (memory 2 tuples, harvest); shared queries take none. Run it alone.": lambda: made(
-        budget=SHEDS
-    ),
-    "share: query 'q2' is a left join; inner joins share an operator, others run by themselves": lambda: made(
-        how="left"
-    ),
-    "share: query 'q2' aggregates its results; let it run by itself": lambda: made(select="COUNT(*) AS n"),
+    "share: query 'q2': runs='shared' and budget='memory harvest' do not go together: shared queries take no budget. "
+    "Let it run alone.": lambda: made(budget=SHEDS),
+    "share: query 'q2': runs='shared' and how='left' do not go together: only inner joins share an operator. "
+    "Let it run alone.": lambda: made(how="left"),
+    "share: query 'q2': runs='shared' and aggregates='yes' do not go together: shared queries give rows. "
+    "Let it run alone.": lambda: made(select="COUNT(*) AS n"),
     "share: got a int; give queries made with dovetail.join or dovetail.sql": lambda: 5,
     "share: got a NoneType; give queries made with dovetail.join or dovetail.sql": lambda: None,
 }

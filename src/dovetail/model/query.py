@@ -17,8 +17,9 @@ from dovetail.model.budget import Budget
 from dovetail.model.check_parts import check_parts
 from dovetail.model.check_streams import check_streams
 from dovetail.model.choice import as_choice
+from dovetail.model.combinations import check_combination
 from dovetail.model.expression import Expression, columns_of
-from dovetail.model.fitting import check_budget, check_how, check_on_error, check_partitions
+from dovetail.model.fitting import check_budget, check_how, check_partitions
 from dovetail.model.order import as_order
 from dovetail.model.output import Output
 from dovetail.model.predicate import Predicate, operands
@@ -34,6 +35,7 @@ OnError = Literal["raise", "divert"]
 HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
 LATE: tuple[Late, ...] = ("drop", "keep", "divert")
 INVALIDATIONS: tuple[Invalidation, ...] = ("auto", "active", "lazy")
+ON_ERROR: tuple[OnError, ...] = ("raise", "divert")
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,6 @@ class JoinQuery:
     def __post_init__(self) -> None:
         check_streams(self.streams)
         as_choice("how", self.how, HOWS)
-        check_how(self.how, len(self.streams))
         check_parts(self.streams, self.predicates, self.filters, self.select, self.aggregation, self.seen)
         if not isinstance(self.cross, bool):
             raise QueryError(f"cross={self.cross!r}: it is True or False")
@@ -74,8 +75,10 @@ class JoinQuery:
         object.__setattr__(self, "order", as_order(self.order, self.aggregation is not None))
         object.__setattr__(self, "algorithm", as_algorithms(self.algorithm, self.names))
         object.__setattr__(self, "plan", as_plan(self.plan, self.names))
-        check_budget(self.budget, self.how, self.aggregation is not None, self.plan)
-        check_on_error(self.on_error, self.budget)
+        as_choice("on_error", self.on_error, ON_ERROR)
+        check_budget(self.budget)
+        check_combination(self)
+        check_how(self.how, len(self.streams))
 
     def stream(self, name: str) -> Stream:
         return next(stream for stream in self.streams if stream.name == name)

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dovetail.errors import QueryError, nearest
 from dovetail.model.choice import as_choice
+from dovetail.model.combinations import check_combination
 from dovetail.model.stream import Stream
 from dovetail.plan.share_cost import Verdict, better_alone, verdict
 from dovetail.plan.share_queries import (
@@ -102,18 +103,7 @@ def _check(member: Member, names: set[str], known: dict[str, Stream]) -> None:
     """The query can be one of many; its name and its streams are taken note of."""
     if member.name in names:
         raise QueryError(f"two queries are named {member.name!r}; give each its own name with query.named(...)")
-    if member.query.how != "inner":
-        raise QueryError(
-            f"share: query {member.name!r} is a {member.query.how} join; inner joins share an operator, "
-            "others run by themselves"
-        )
-    if member.query.budget is not None:
-        named = f"share: a query has a budget ({member.query.budget})"
-        raise QueryError(f"{named}; shared queries take none. Run it alone.")
-    if member.query.on_error != "raise":
-        raise QueryError("share: a query has on_error='divert', which is for a query that runs alone. Leave it out.")
-    if member.query.aggregation:
-        raise QueryError(f"share: query {member.name!r} aggregates its results; let it run by itself")
+    check_combination(member.query, runs="shared", of=f"share: query {member.name!r}: ")
     names.add(member.name)
     for stream in member.query.streams:
         if replace(stream, window=None) != replace(known.setdefault(stream.name, stream), window=None):

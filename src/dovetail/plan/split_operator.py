@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from dovetail.model.combinations import features_of, refusal
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.model.tree import Tree, left_deep, tree_text
@@ -17,7 +18,7 @@ from dovetail.plan.choose_plan import choose_plan
 from dovetail.plan.cost import Weights, cost
 from dovetail.plan.physical import Plan
 from dovetail.plan.report import predicted
-from dovetail.plan.split_query import Operator, is_in_time, split_query, why_not_split
+from dovetail.plan.split_query import Operator, is_in_time, split_query
 
 ONE = "one operator"
 CLEARLY = 0.8  # several operators are chosen if they cost at most this share of one
@@ -34,12 +35,17 @@ class OperatorPlan:
 def split_operator(query: JoinQuery, known: Statistics, weights: Weights) -> tuple[Tree | None, dict[str, float]]:
     """The tree to run (None: one operator), and what every plan looked at would cost per second, by its text."""
     costs: dict[Tree | None, float] = {None: cost(choose_plan(query, known, weights), known, weights)}
-    if len(query.streams) > 2 and why_not_split(query) is None:
+    if len(query.streams) > 2 and may_split(query):
         for tree in dict.fromkeys(_trees(query.names)):
             costs[tree] = tree_cost(split_query(query, tree), known, weights)
     best = min(costs, key=lambda tree: costs[tree])
     by_text = {tree_text(tree) if tree else ONE: spent for tree, spent in costs.items()}
     return best if costs[best] <= CLEARLY * costs[None] else None, by_text
+
+
+def may_split(query: JoinQuery) -> bool:
+    """Whether several operators may stand for one."""
+    return refusal(features_of(query, runs="tree")) is None
 
 
 def _trees(names: tuple[str, ...]) -> Iterator[Tree]:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from dovetail.errors import PlanError
 from dovetail.model.algorithm import Algorithm
 from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
 from dovetail.model.output import Output
@@ -29,6 +28,7 @@ from dovetail.model.window import TimeWindow
 from dovetail.plan.join_graph import close_equalities, key_classes
 
 EXPIRY = "expiry"
+_ANY_TIME = 1 << 55  # microseconds, a thousand years
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,6 @@ def asked_tree(query: JoinQuery) -> Tree | None:
 
 def split_query(query: JoinQuery, tree: Tree) -> Operator:
     """The operators of a tree, the last one giving the query's own results."""
-    why = why_not_split(query)
-    if why is not None:
-        raise PlanError(f"plan={query.plan!r}: this query has {why}. Use plan='multiway'.")
     closed = replace(query, predicates=close_equalities(query.predicates))
     if query.budget is not None:
         closed = replace(closed, budget=query.budget.divided(_operators(tree)))
@@ -74,26 +71,6 @@ def split_query(query: JoinQuery, tree: Tree) -> Operator:
 
 def _operators(tree: Tree) -> int:
     return 0 if isinstance(tree, str) else 1 + sum(map(_operators, tree))
-
-
-def why_not_split(query: JoinQuery) -> str | None:
-    """What a query has that needs one operator; None if it may be split."""
-    why = None
-    if query.how != "inner":
-        why = f"how={query.how!r}; several operators are for inner joins"
-    elif query.aggregation is not None:
-        why = "sliding aggregates, which need the members of each result"
-    elif query.late == "divert":
-        why = "late='divert'; with several operators late rows are dropped or kept"
-    elif query.on_error == "divert":
-        why = "on_error='divert'; with several operators it is not known which rows made one fail"
-    elif any(not isinstance(stream.window, TimeWindow) for stream in query.streams):
-        why = "a row window, which must see its whole stream"
-    elif any(stream.idle_us is not None for stream in query.streams):
-        why = "idle=, which compares all streams with each other"
-    elif any(stream.ahead_us is not None for stream in query.streams):
-        why = "ahead=, which compares all streams with each other"
-    return why
 
 
 def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: bool) -> Operator:
@@ -153,13 +130,16 @@ def _below(query: JoinQuery, part: Tree, needed: Iterable[Column]) -> Operator:
 def _stream(query: JoinQuery, name: str, below: Operator | None, part: Tree) -> Stream:
     """A base stream as it is; the results of an operator as a stream of their own.
 
-    Its tuples come out of order by at most the largest window and delay of its members.
+    Its tuples come out of order by at most the largest window and delay of its members; results that wait for CPU time
+    or for a join from disk by any time, and then only the operator's own frontier says how far it has come.
     """
     if below is None:
         return query.stream(name)
     members = [query.stream(leaf) for leaf in leaves(part)]
     widths = {stream.name: _width(stream) for stream in members}
     delay = max(widths[stream.name] + stream.delay_us for stream in members)
+    if query.budget is not None and (query.budget.cpu is not None or query.budget.policy == "spill"):
+        delay = _ANY_TIME
     return Stream(name, below.query.schema, "result_time", TimeWindow(max(widths.values())), delay)
 
 

@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from dovetail.errors import QueryError
 from dovetail.model.aggregate import GROUP, UNTIL, Aggregate, AggregateFunction, Aggregation, until
+from dovetail.model.combinations import refusal
 from dovetail.model.expression import Column, Expression, Literal
 from dovetail.model.output import Output
 from dovetail.model.window import RowWindow
@@ -97,8 +98,9 @@ def group_scope(items: Sequence[exp.Expr], group: exp.Group | None, scope: Scope
     first = next(node for item in items for node in item.find_all(exp.Anonymous) if is_aggregate(node, scope))
     counted = next((stream for stream in scope.streams if isinstance(stream.window, RowWindow)), None)
     if counted is not None:
+        why = refusal({"aggregates": "yes", "windows": "rows"})
         message = f"{sql_text(first)} needs windows of time, and '{counted.name}' has one of {counted.window}"
-        raise placed(QueryError(message), first)
+        raise placed(QueryError(f"{message}; {why.why}" if why else message), first)
     return GroupScope(scope.streams, scope.functions, scope.hidden, _keys(group, scope))
 
 

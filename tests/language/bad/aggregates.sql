@@ -136,7 +136,7 @@ SELECT COUNT(NULL) FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
 
 -- # over a window of rows
 SELECT A.k, COUNT(*) AS n FROM A, B WHERE A.k = B.k GROUP BY A.k WINDOW A ROWS 100, B 1 MINUTE
---> line 1, column 13: COUNT(*) needs windows of time, and 'A' has one of 100 rows
+--> line 1, column 13: COUNT(*) needs windows of time, and 'A' has one of 100 rows; a row window has no length, so it is not known when a result ceases to count
 -->     SELECT A.k, COUNT(*) AS n FROM A, B WHERE A.k = B.k GROUP BY A.k WINDOW A ROWS 100, B 1 MINUTE
 -->                 ^^^^^^^
 

@@ -38,6 +38,10 @@ def test_harvest_is_a_policy_with_settings() -> None:
     assert (made.policy, made.settings) == ("harvest", settings)
 
 
+FALSE_ROW = (
+    "what is left out would make another row wrong, for which it was a partner or was counted. "
+    "Take policy='spill' or 'fail'."
+)
 MISTAKES: dict[str, Callable[[], Any]] = {
     "budget(): give cpu=, memory= or both; a budget of nothing limits nothing": lambda: dv.budget(),
     "budget(cpu=0): it is a number above 0, up to 1": lambda: dv.budget(cpu=0),
@@ -64,20 +68,14 @@ MISTAKES: dict[str, Callable[[], Any]] = {
     ),
     "harvest(metric='x'): it is one of 'output', 'output per cost', 'delta'": lambda: dv.harvest(metric="x"),
     "budget=0.5: make one with dovetail.budget(cpu=..., memory=...)": lambda: join(budget=0.5),
-    "budget: policy 'harvest' leaves results out, and with how='left' a missing one would make another row wrong; "
-    "it is for inner joins without aggregates. Take policy='spill' or 'fail'.": lambda: join(
+    f"how='left' and budget='cpu harvest' do not go together: {FALSE_ROW}": lambda: join(
         how="left", budget=dv.budget(cpu=0.5)
     ),
-    "budget: policy 'drop' leaves results out, and with how='semi' a missing one would make another row wrong; "
-    "it is for inner joins without aggregates. Take policy='spill' or 'fail'.": lambda: join(
+    f"how='semi' and budget='cpu drop' do not go together: {FALSE_ROW}": lambda: join(
         how="semi", budget=dv.budget(cpu=0.5, policy="drop")
     ),
-    "budget: policy 'harvest' leaves results out, and with aggregates a missing one would make another row wrong; "
-    "it is for inner joins without aggregates. Take policy='spill' or 'fail'.": lambda: join(
+    f"aggregates='yes' and budget='cpu harvest' do not go together: {FALSE_ROW}": lambda: join(
         select="COUNT(*) AS n", budget=dv.budget(cpu=0.5)
-    ),
-    "budget: policy 'harvest' is for one operator; leave out plan='binary'": lambda: join(
-        plan="binary", budget=dv.budget(cpu=0.5)
     ),
     "budget(cpu=..., policy='fail'): too little CPU takes 'harvest' or 'drop'": lambda: join(
         budget=dv.budget(cpu=0.5, policy="fail")

@@ -121,13 +121,13 @@ def test_one_operator_unless_intermediate_results_are_few() -> None:
     ("options", "why"),
     [
         ({"late": "divert"}, "late='divert'"),
-        ({"window": dv.rows(10)}, "a row window"),
-        ({"select": "COUNT(*) AS n"}, "sliding aggregates"),
+        ({"window": dv.rows(10)}, "pushes a row out of its window"),
+        ({"select": "COUNT(*) AS n"}, "aggregates='yes'"),
     ],
 )
 def test_what_needs_one_operator_says_so(options: dict[str, object], why: str) -> None:
     streams = [dv.stream(name, time="ts", schema=SCHEMA) for name in "ABC"]
-    with pytest.raises(dv.PlanError, match=why):
+    with pytest.raises(dv.QueryError, match=why):
         dv.join(*streams, on="A.k = B.k AND B.k = C.k", plan="binary", **{"window": "1 hour", **options})  # type: ignore[arg-type]
 
 

@@ -102,8 +102,20 @@ class RowWindowed:
 
     def renew(self, ids: Ids, kept: int) -> None:
         """Store the tuples still inside once more, without those between them; ids from ``kept`` on stay readable."""
+        self._window.renew(ids, kept)
+        self._unlink()
+
+    def keep_newest(self, tuples: int) -> None:
+        """Forget all but the newest tuples, some of which may still be inside."""
         window = self._window
-        window.renew(ids, kept)
+        window.forget(window.end - tuples)
+        window.shrink()
+        if self._group is not None:
+            self._unlink()
+
+    def _unlink(self) -> None:
+        """Find out again whom each tuple pushes out: links may lead to tuples that are gone."""
+        window, self._linked = self._window, 0
         for name, fill in _LINKS.items():
             window.note(name)[window.tail - window.base : window.end - window.base] = fill
 

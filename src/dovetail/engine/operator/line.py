@@ -225,8 +225,7 @@ class Line:
     @property
     def frontier(self) -> int:
         """No stream will send anything older, and no result before it is still owed."""
-        marks = self.inputs.watermarks
-        return min(self.memory.held_back({name: marks[name] for name in self.store.windows}).values())
+        return min(self.memory.held_back(self.inputs.reach({})).values())
 
     def sections(self) -> list[Section]:
         """Everything that survives, in the order in which it is read back."""

@@ -23,6 +23,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.horizon import smallest_ahead
 from dovetail.errors import PlanError
+from dovetail.model.combinations import check_combination
 from dovetail.model.never_null import noted_schema
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
@@ -48,7 +49,7 @@ EVENT_TIME = "spark.watermarkDelayMs"  # Spark's mark on a column: how long its 
 
 def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     """The result of a query over Spark DataFrames: streaming if any input streams, static otherwise."""
-    _check_on_error(plan.query)
+    check_combination(plan.query, runtime="spark")
     tree = asked_tree(plan.query)
     if tree is not None:
         return _chain(split_query(plan.query, tree), session or _session_of(plan.query))
@@ -69,17 +70,9 @@ def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
     """The rows that did not come in: stream, reason, how late, the row; a pipeline of its own, in one bucket."""
     if plan.query.late != "divert":
         raise PlanError(f"late(): this query has late={plan.query.late!r}; only late='divert' hands rows over")
-    _check_on_error(plan.query)
+    check_combination(plan.query, runtime="spark")
     alone = replace(plan, query=replace(plan.query, partitions=1))
     return _pipeline(alone, session, Diverted(plan.query).schema, diverts=True)
-
-
-def _check_on_error(query: JoinQuery) -> None:
-    if query.on_error != "raise":
-        raise PlanError(
-            f"spark(): on_error={query.on_error!r} is for the embedded engine. On Spark a batch that fails is tried "
-            "again, and then ends the query; have the function give NULL for rows it cannot judge."
-        )
 
 
 def spark_shared(plans: Sequence[SharedPlan], session: SparkSession | None = None) -> DataFrame:

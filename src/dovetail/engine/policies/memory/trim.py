@@ -170,8 +170,11 @@ class Trim(HeaderSection, Unlimited):
         if gone > 0:
             self._left(name, gone, gone)
             self._estimate.blind += gone
-            window.forget(window.tail + gone)
-            window.shrink()
+            if name in self._stages.store.row_windows:
+                self._stages.store.row_windows[name].keep_newest(len(window) - gone)
+            else:
+                window.forget(window.tail + gone)
+                window.shrink()
 
     def _keep_sample(self, name: str, tuples: int, sampled: int) -> None:
         """The newest so many, and so many of the others; each of those then stands for more."""

@@ -1,0 +1,177 @@
+"""Which features of a query go together: one table for the checks, the tests and docs/reference/combinations.md.
+
+A combination gives each axis one of its words; it is refused by the first row of ``REFUSALS`` that it meets, and runs
+if it meets none. To allow more, take a row away; everything else follows.
+
+    >>> refusal({"how": "left", "budget": "cpu harvest"}).instead
+    "Take policy='spill' or 'fail'."
+    >>> refusal({"how": "left", "budget": "memory spill"})
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dovetail.errors import QueryError
+from dovetail.model.budget import Budget
+from dovetail.model.order import Adaptive
+from dovetail.model.window import RowWindow
+
+# The first word of an axis is what a query has that says nothing.
+AXES: Mapping[str, tuple[str, ...]] = {
+    "how": ("inner", "left", "right", "full", "semi", "anti"),
+    "windows": ("time", "rows", "rows per key"),
+    "order": ("none", "sync", "hold", "adaptive"),
+    "late": ("drop", "keep", "divert"),
+    "runs": ("alone", "tree", "shared"),
+    "budget": (
+        "none",
+        "cpu harvest",
+        "cpu drop",
+        "memory harvest",
+        "memory spill",
+        "memory fail",
+        "cpu and memory harvest",
+        "cpu and memory drop",
+    ),
+    "aggregates": ("no", "yes"),
+    "algorithm": ("auto", "hash", "scan", "sorted"),
+    "idle": ("no", "yes"),
+    "ahead": ("no", "yes"),
+    "on_error": ("raise", "divert"),
+    "runtime": ("embedded", "spark"),
+}
+Combination = Mapping[str, str]
+
+_NOT_INNER = AXES["how"][1:]
+_BUDGETS = AXES["budget"][1:]
+SHEDS = tuple(word for word in _BUDGETS if "harvest" in word or "drop" in word)
+_OF_MEMORY = tuple(word for word in _BUDGETS if "memory" in word)
+_COUNTED = ("rows", "rows per key")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Combinations that are refused: those that have one of the words of every axis named, and why."""
+
+    when: Mapping[str, tuple[str, ...]]
+    why: str
+    instead: str
+
+    def meets(self, combination: Combination) -> bool:
+        return all(combination.get(axis, AXES[axis][0]) in words for axis, words in self.when.items())
+
+    def text(self, combination: Combination) -> str:
+        """The sentence of an error: the words that do not go together, the reason, and the nearest that works."""
+        named = [f"{axis}={combination[axis]!r}" for axis in self.when]
+        return f"{' and '.join(named)} do not go together: {self.why}. {self.instead}"
+
+
+_FALSE_ROW = "what is left out would make another row wrong, for which it was a partner or was counted"
+
+REFUSALS: tuple[Refusal, ...] = (
+    Refusal({"how": _NOT_INNER, "budget": SHEDS}, _FALSE_ROW, "Take policy='spill' or 'fail'."),
+    Refusal({"aggregates": ("yes",), "budget": SHEDS}, _FALSE_ROW, "Take policy='spill' or 'fail'."),
+    Refusal(
+        {"aggregates": ("yes",), "windows": _COUNTED},
+        "a row window has no length, so it is not known when a result ceases to count",
+        "Give every stream a time window.",
+    ),
+    Refusal(
+        {"how": _NOT_INNER, "runs": ("tree",)},
+        "a tree joins the results of joins, and this kind of join is of two streams",
+        "Take plan='multiway'.",
+    ),
+    Refusal(
+        {"runs": ("tree",), "aggregates": ("yes",)},
+        "aggregates need the members of each result",
+        "Take plan='multiway'.",
+    ),
+    Refusal(
+        {"runs": ("tree",), "budget": SHEDS},
+        "what to leave out is decided for one operator",
+        "Take plan='multiway', or policy='spill' or 'fail'.",
+    ),
+    Refusal(
+        {"runs": ("tree",), "late": ("divert",)},
+        "rows are handed over by one operator",
+        "Take plan='multiway', or late='drop' or 'keep'.",
+    ),
+    Refusal(
+        {"runs": ("tree",), "windows": _COUNTED},
+        "what pushes a row out of its window may come after its results were handed up",
+        "Take plan='multiway'.",
+    ),
+    Refusal(
+        {"runs": ("tree",), "idle": ("yes",)},
+        "a silent stream follows all others, and an operator of a tree sees only some of them",
+        "Take plan='multiway', or advance streams by hand.",
+    ),
+    Refusal(
+        {"runs": ("tree",), "ahead": ("yes",)},
+        "how far ahead a row lies is judged by all streams, and an operator of a tree sees only some of them",
+        "Take plan='multiway'.",
+    ),
+    Refusal(
+        {"runs": ("tree",), "on_error": ("divert",)},
+        "it is not known which rows made an operator fail",
+        "Take plan='multiway'.",
+    ),
+    Refusal(
+        {"on_error": ("divert",), "budget": _OF_MEMORY},
+        "going back after a failure takes a second copy of the state, for which a memory budget has no room",
+        "Leave out one of them.",
+    ),
+    Refusal(
+        {"on_error": ("divert",), "runs": ("shared",)},
+        "one query's failure would take back the rows of all",
+        "Let it run alone.",
+    ),
+    Refusal(
+        {"on_error": ("divert",), "runtime": ("spark",)},
+        "a batch that fails is tried again by Spark, and then ends the query",
+        "Have the function give NULL for rows it cannot judge.",
+    ),
+    Refusal({"runs": ("shared",), "how": _NOT_INNER}, "only inner joins share an operator", "Let it run alone."),
+    Refusal({"runs": ("shared",), "budget": _BUDGETS}, "shared queries take no budget", "Let it run alone."),
+    Refusal({"runs": ("shared",), "aggregates": ("yes",)}, "shared queries give rows", "Let it run alone."),
+)
+
+
+def refusal(combination: Combination) -> Refusal | None:
+    """Why a combination does not run; None if it does. An axis left out has its first word."""
+    return next((each for each in REFUSALS if each.meets(combination)), None)
+
+
+def features_of(query: Any, runs: str | None = None, runtime: str = "embedded") -> dict[str, str]:
+    """A query as a combination; one with a plan of several operators is a tree."""
+    windows = [stream.window for stream in query.streams if isinstance(stream.window, RowWindow)]
+    asked = query.plan not in ("auto", "multiway") and len(query.streams) > 2
+    return {
+        "how": query.how,
+        "windows": "time" if not windows else "rows per key" if windows[0].per == "key" else "rows",
+        "order": "adaptive" if isinstance(query.order, Adaptive) else query.order,
+        "late": query.late,
+        "runs": runs or ("tree" if asked else "alone"),
+        "budget": _budget_word(query.budget),
+        "aggregates": "yes" if query.aggregation else "no",
+        "idle": "yes" if any(stream.idle_us is not None for stream in query.streams) else "no",
+        "ahead": "yes" if any(stream.ahead_us is not None for stream in query.streams) else "no",
+        "on_error": query.on_error,
+        "runtime": runtime,
+    }
+
+
+def _budget_word(budget: Budget | None) -> str:
+    if budget is None:
+        return "none"
+    limited = [part for part in ("cpu", "memory") if getattr(budget, part) is not None]
+    return f"{' and '.join(limited)} {budget.policy}"
+
+
+def check_combination(query: Any, runs: str | None = None, runtime: str = "embedded", of: str = "") -> None:
+    """QueryError if the query's features do not go together."""
+    features = features_of(query, runs, runtime)
+    found = refusal(features)
+    if found is not None:
+        raise QueryError(f"{of}{found.text(features)}")
