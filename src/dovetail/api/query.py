@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from dovetail.api.options import check_options
 from dovetail.errors import QueryError
+from dovetail.model.fitting import check_threads
 from dovetail.model.query import JoinQuery
 
 if TYPE_CHECKING:
@@ -51,17 +52,23 @@ class Query:
         """Columns of the result: ``result_time``, then the select list."""
         return self.model.schema
 
-    def local(self, snapshot: bytes | None = None) -> "Run":
-        """The embedded engine, no Spark and no Java; from a snapshot, it goes on where that was taken."""
+    def local(self, snapshot: bytes | None = None, threads: int | None = None) -> "Run":
+        """The embedded engine, no Spark and no Java; from a snapshot, it goes on where that was taken.
+
+        At most so many ``threads`` join, as many as there are cores if nothing is said: where pushes are large, and
+        where the query can be split (``explain()`` says if it cannot). The rows are the same with any number.
+        """
         from dovetail.runtime.local import Run
 
-        return Run(self.plan, snapshot)
+        check_threads(threads)
+        return Run(self.plan, snapshot, threads=threads)
 
-    def collect(self) -> pa.Table:
-        """Run finite inputs to the end with the embedded engine, in order of event time."""
+    def collect(self, threads: int | None = None) -> pa.Table:
+        """Run finite inputs to the end with the embedded engine, in order of event time; ``threads`` as ``local``."""
         from dovetail.runtime.local import collect
 
-        return collect(self.plan)
+        check_threads(threads)
+        return collect(self.plan, threads)
 
     def explain(
         self,

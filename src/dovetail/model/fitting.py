@@ -21,6 +21,12 @@ def check_partitions(partitions: Any) -> None:
         )
 
 
+def check_threads(threads: Any) -> None:
+    """None stands for all cores."""
+    if threads is not None and as_count(threads) is None:
+        raise QueryError(f"threads={threads!r}: it is a whole number, 1 or more, or None for all cores")
+
+
 def check_budget(budget: Any) -> None:
     """None, or a budget; which one goes with what else is in the table of combinations."""
     if budget is not None and not isinstance(budget, Budget):

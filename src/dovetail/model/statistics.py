@@ -8,8 +8,8 @@ Example: A brings 1,000 tuples per second into a window of a minute, 500 distinc
     120.0
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 Tie = tuple[frozenset[str], str]  # the streams already bound that a probe starts from, and the stream it looks into
 
@@ -69,3 +69,16 @@ class Statistics:
         if not self.costs:
             return None
         return sum(self.streams[name].rate * cost.total_s for name, cost in self.costs.items())
+
+
+def together(cells: Sequence[Statistics]) -> Statistics:
+    """Of the cells of one operator: rates, tuples and results added up, all else as the first has it."""
+    streams = {name: _stream([cell.streams[name] for cell in cells]) for name in cells[0].streams}
+    made = [cell.output_rate for cell in cells if cell.output_rate is not None]
+    return replace(cells[0], streams=streams, output_rate=sum(made) if made else None)
+
+
+def _stream(cells: Sequence[StreamStatistics]) -> StreamStatistics:
+    sizes = [cell.bytes for cell in cells if cell.bytes is not None]
+    rate, tuples = sum(cell.rate for cell in cells), sum(cell.tuples for cell in cells)
+    return replace(cells[0], rate=rate, tuples=tuples, bytes=sum(sizes) if sizes else None)

@@ -108,6 +108,8 @@ def _partitioning(report: Report) -> Iterator[str]:
         yield f"  {found['aggregated']}"
     for name in found["seen_whole"]:
         yield f"  every cell sees all of {name}: its window counts rows of the whole stream"
+    if report["one_thread"]:
+        yield f"embedded, on one thread\n  {report['one_thread']}"
 
 
 def number(value: float) -> str:

@@ -30,6 +30,7 @@ from dovetail.plan.physical import (
     SimilarityAccess,
     key_text,
 )
+from dovetail.plan.thread_cells import why_one_thread
 
 ASSUMED_PARTITIONS = 4
 _TEXT_BYTES = 24
@@ -53,6 +54,7 @@ def plan_report(plan: Plan, known: Statistics, weights: Weights, by_rule: bool =
         "assumed": list(known.assumed),
         "weights": weights.origin,
         "partitioning": _partitioning(plan),
+        "one_thread": why_one_thread(query),
     }
 
 

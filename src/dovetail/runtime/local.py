@@ -25,6 +25,7 @@ from dovetail.runtime.lateness import LatenessWatch
 from dovetail.runtime.operator_of import Hands, operator_of
 from dovetail.runtime.plans import running_plan
 from dovetail.runtime.rows import as_table
+from dovetail.runtime.threads.pool import usable_cores
 from dovetail.runtime.wall_stopwatch import WallStopwatch
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Run:
     """A running query. Every call returns the results it caused.
 
     A simulation hands in its own ``stopwatch``, and ``block_rows=1`` to join one tuple at a time; under a CPU budget
-    also a ``meter``, which tells the seconds of CPU time used so far.
+    also a ``meter``, which tells the seconds of CPU time used so far. With ``threads=None`` all cores join.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
@@ -60,9 +61,10 @@ class Run:
         stopwatch: Stopwatch | None = None,
         block_rows: int | None = None,
         meter: Callable[[], float] | None = None,
+        threads: int | None = 1,
     ) -> None:
         query = plan.query
-        hands = Hands(stopwatch or WallStopwatch(query.order), meter, block_rows)
+        hands = Hands(stopwatch or WallStopwatch(query.order), meter, block_rows, threads=threads or usable_cores())
         self._new = partial(operator_of, plan, hands)
         self._begin(query.schema, [query], self._new())
         self._fingerprints, self.budget = fingerprints(query), query.budget
@@ -268,9 +270,9 @@ def _check_zone(stream: Stream, time: datetime | int) -> None:
         raise DataError(f"advance: stream {stream.name!r} has times of {stream.time_type}, and got {time!r}: {reason}")
 
 
-def collect(plan: Plan) -> pa.Table:
+def collect(plan: Plan, threads: int | None = None) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
-    operator = operator_of(plan)
+    operator = operator_of(plan, Hands(threads=threads or usable_cores()))
     batches = [*operator.push(tables_of(plan.query.streams)), *operator.close()]
     return pa.Table.from_batches(batches, plan.query.schema)
 

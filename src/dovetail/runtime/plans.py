@@ -5,6 +5,7 @@ from typing import Any
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.tree import Tree
+from dovetail.model.statistics import together
 from dovetail.plan.assume import assume
 from dovetail.plan.calibrate import load_weights
 from dovetail.plan.report import plan_report
@@ -27,7 +28,8 @@ def measured_report(readings: Readings) -> dict[str, Any]:
     if not readings.observed.ready:
         return plan_report(readings.plan, assume(readings.plan.query), load_weights(), by_rule=True)
     by_rule = readings.decision.version == 0
-    return plan_report(readings.plan, readings.observed.sized(), load_weights(), by_rule)
+    known = together([each.observed.sized() for each in (readings, *readings.others)])
+    return plan_report(readings.plan, known, load_weights(), by_rule)
 
 
 def running_plan(operator: Operator) -> dict[str, Any]:

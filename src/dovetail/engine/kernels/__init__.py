@@ -25,6 +25,7 @@ from dovetail.engine.kernels.cells import cell_insert, cell_of, cell_probe
 from dovetail.engine.kernels.chains import bucket_of, hash_insert, hash_probe, last_rows_probe, push_out
 from dovetail.engine.kernels.codes import (
     append_offsets,
+    by_number,
     combine_codes,
     gather_bytes,
     gather_offsets,
@@ -50,6 +51,7 @@ __all__ = [
     "append_offsets",
     "bounds_of",
     "bucket_of",
+    "by_number",
     "cell_insert",
     "cell_of",
     "cell_probe",

@@ -29,6 +29,21 @@ def spread(codes, size):
     return out
 
 
+@kernel(f"UniTuple({I8}, 2)({I8}, int64)")
+def by_number(numbers, size):
+    """Places in order of number, equal ones in order of place; and where each number's begin, and the last end."""
+    ends = np.zeros(size + 1, np.int64)
+    for number in numbers:
+        ends[number + 1] += 1
+    for number in range(size):
+        ends[number + 1] += ends[number]
+    out, following = np.empty(len(numbers), np.int64), ends.copy()
+    for at in range(len(numbers)):
+        out[following[numbers[at]]] = at
+        following[numbers[at]] += 1
+    return out, ends
+
+
 @kernel(
     int32=f"{I8}({READ_I4}, Array(uint8, 1, 'C', readonly=True))",
     int64=f"{I8}({READ}, Array(uint8, 1, 'C', readonly=True))",

@@ -15,13 +15,14 @@ class Readings:
     """A look at one line; numbers are read when they are asked for.
 
     ``decision``: the one last given; ``gives``: the name of its results as a stream of another operator; ``queries``:
-    those that it is for, if it is a group.
+    those that it is for, if it is a group; ``others``: the same operator's other cells, which threads join.
     """
 
     line: Line
     decision: Decision
     gives: str | None = None
     queries: tuple[str, ...] = ()
+    others: "tuple[Readings, ...]" = ()
 
     @property
     def plan(self) -> Plan:

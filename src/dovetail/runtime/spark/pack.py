@@ -25,8 +25,8 @@ from dovetail.engine.evaluate import evaluate
 from dovetail.model.expression import Expression
 from dovetail.model.stream import Stream
 from dovetail.plan.partition_grid import Grid
+from dovetail.runtime.deal import Rows, deal
 from dovetail.runtime.spark.blob import BlobColumn, in_pieces, owned
-from dovetail.runtime.spark.route import Rows, route
 from dovetail.runtime.spark.worker_memory import keep_memory
 
 PACKED = pa.schema(
@@ -114,9 +114,8 @@ class Packer:
         batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         ends = np.array([0, batch.num_rows])
         if self.grid.cells > 1:
-            row, cell = route(self.grid, Rows(self.stream.name, self._named(columns), batch.num_rows, position))
+            row, ends = deal(self.grid, Rows(self.stream.name, self._named(columns), batch.num_rows, position))
             batch = batch.take(pa.array(row))
-            ends = np.searchsorted(cell, np.arange(self.grid.cells + 1))
         blobs = BlobColumn(batch.schema)
         cells: list[int] = []
         for number, (start, stop) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):

@@ -5,7 +5,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dovetail.runtime.spark.unpack import merged
+from dovetail.runtime.merge_order import merged
 
 SCHEMA = pa.schema({"result_time": pa.timestamp("us", "UTC"), "row": pa.int64()})
 

@@ -1,4 +1,4 @@
-"""From rows to grid cells, for a whole batch of one stream at a time.
+"""Dealing rows out to the cells of a grid, a whole batch of one stream at a time.
 
     A.x = B.x AND B.y = C.y on a grid of 2 x 2         rows of A:  x=7  x=8
     x=7 hashes to 1, x=8 to 0                          row 0 -> cells 2, 3      row 1 -> cells 0, 1
@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.derive import derive
-from dovetail.engine.kernels import spread
+from dovetail.engine.kernels import by_number, spread
 from dovetail.plan.partition_grid import Axis, Grid, KeyAxis, RangeAxis, Reach, StreamAxis
 from dovetail.plan.physical import Key, Number
 
@@ -26,7 +26,7 @@ _FARTHEST = 1 << 62
 
 @dataclass(frozen=True)
 class Rows:
-    """Columns of one stream's rows, and the position of the first among all that its packer has seen."""
+    """Columns of one stream's rows, and the position of the first among all that whoever deals has seen."""
 
     stream: str
     columns: Mapping[tuple[str, str], pa.Array]
@@ -34,22 +34,52 @@ class Rows:
     position: int
 
 
-def route(grid: Grid, rows: Rows) -> tuple[Integers, Integers]:
-    """Row numbers and the cell of each, by cell and then by row; a row stands there once per copy."""
-    row, cell = np.arange(rows.length), np.zeros(rows.length, np.int64)
+def deal(grid: Grid, rows: Rows) -> tuple[Integers, Integers]:
+    """Row numbers by cell and then by row, a row once per copy; and where each cell's begin, and the last end."""
+    row: Integers | None = None  # until rows are copied, each stands there once
+    cell: Integers | None = None
     for axis in grid.axes:
-        own = _own_coordinate(axis, rows)
-        if own is not None:
-            cell = cell * axis.size + own[row]
+        coordinate = _own_coordinate(axis, rows)
+        if coordinate is None:
+            copies, coordinates = _coordinates(axis, rows)
+            row, cell, nth = _copied(row, cell, copies)
+            coordinate = coordinates[(np.cumsum(copies) - copies)[row] + nth]
+        elif row is not None:
+            coordinate = coordinate[row]
+        cell = coordinate if cell is None else cell * axis.size + coordinate
+    if cell is None:
+        return np.arange(rows.length), np.array([0, rows.length])
+    order, ends = by_number(cell, grid.cells)
+    return (order if row is None else row[order]), ends
+
+
+def _copied(
+    row: Integers | None, cell: Integers | None, copies: Integers
+) -> tuple[Integers, Integers | None, Integers]:
+    """Rows and their cells so far, each as often as it has copies; and the number of each copy."""
+    times = copies if row is None else copies[row]
+    nth = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    rows = np.repeat(np.arange(len(copies)) if row is None else row, times)
+    return rows, None if cell is None else np.repeat(cell, times), nth
+
+
+def first_copies(grid: Grid, rows: Rows, cell: int) -> npt.NDArray[np.bool_] | None:
+    """Which of the rows that one cell has are the first copies of theirs; None: all."""
+    first: npt.NDArray[np.bool_] | None = None
+    for axis in reversed(grid.axes):
+        cell, own = divmod(cell, axis.size)
+        if isinstance(axis, RangeAxis) and rows.stream in axis.reaches:
+            here = _low_and_high(axis, rows)[0] == own
+        elif _owns(axis, rows.stream) or own == 0:
             continue
-        copies, coordinates = _coordinates(axis, rows)
-        times = copies[row]
-        first = np.cumsum(copies) - copies
-        nth = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-        row, cell = np.repeat(row, times), np.repeat(cell, times)
-        cell = cell * axis.size + coordinates[first[row] + nth]
-    order = np.argsort(cell.astype(np.uint16) if grid.cells <= 1 << 16 else cell, kind="stable")
-    return row[order], cell[order]
+        else:
+            here = np.zeros(rows.length, np.bool_)
+        first = here if first is None else first & here
+    return first
+
+
+def _owns(axis: Axis, stream: str) -> bool:
+    return stream in axis.keys if isinstance(axis, KeyAxis) else isinstance(axis, StreamAxis) and axis.stream == stream
 
 
 def _own_coordinate(axis: Axis, rows: Rows) -> Integers | None:
@@ -80,14 +110,20 @@ def _ranges(axis: RangeAxis, rows: Rows) -> tuple[Integers, Integers]:
 
     The anchor's own range is exact; the others' reach is widened by what a subtraction of floats may round away.
     """
+    low, high = _low_and_high(axis, rows)
+    copies = 1 + (low != high)
+    both = np.stack([low, high], axis=1).reshape(-1)
+    return copies, both[np.stack([np.full(rows.length, True), low != high], axis=1).reshape(-1)]
+
+
+def _low_and_high(axis: RangeAxis, rows: Rows) -> tuple[Integers, Integers]:
+    """The coordinates of both ends of each row's reach."""
     reach = axis.reaches[rows.stream]
     values, valid = derive(Number(reach.expression), rows.columns, rows.length)
     if valid is not None:
         values = np.where(valid, values, 0)
     low, high = (_mixed(end, axis.size) for end in _ends(values, reach, axis.width))
-    copies = 1 + (low != high)
-    both = np.stack([low, high], axis=1).reshape(-1)
-    return copies, both[np.stack([np.full(rows.length, True), low != high], axis=1).reshape(-1)]
+    return low, high
 
 
 def _ends(values: npt.NDArray[Any], reach: Reach, width: float) -> tuple[Integers, Integers]:

@@ -1,0 +1,217 @@
+"""The cells of a grid as one operator: an operator per cell, each joining what its cell has, in threads of one pool.
+
+    push    conform, deal rows out by cell  ->  each cell's operator, told how far every stream has come
+                                            ->  their results, in one order of time if the query asks for one
+
+There are as many cells as the grid has, or one, for pushes that are too small to be shared; from one to the other the
+state is dealt out again. If a cell fails the call fails, after all others have ended.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+
+from dovetail.engine.admit.conform import Clock, conform, read_clock
+from dovetail.engine.admit.door import Lateness
+from dovetail.engine.admit.horizon import smallest_ahead, spans_of
+from dovetail.engine.admit.inputs import Batch, Spans
+from dovetail.engine.block.time_range import BEFORE_ALL
+from dovetail.engine.buffer.section import Changes, SliceKey, Slices
+from dovetail.engine.operator.contract import Operator, SideOutput
+from dovetail.engine.operator.readings import Readings
+from dovetail.engine.operator.state import FORMAT
+from dovetail.engine.policies.stages import Rows
+from dovetail.plan.partition_grid import Grid
+from dovetail.plan.physical import Plan
+from dovetail.runtime.deal import Rows as DealtRows
+from dovetail.runtime.deal import deal
+from dovetail.runtime.threads.metrics import lateness_together, metrics_together
+from dovetail.runtime.threads.pays import Pays
+from dovetail.runtime.threads.redeal import can_be_dealt, deal_out, gather
+from dovetail.runtime.threads.redeal_headers import speaking
+from dovetail.runtime.threads.side_output import CellsDiverted
+from dovetail.runtime.threads.together import together
+
+Call = Callable[[Operator], Rows]
+
+
+class Cells:
+    """Operators that are made by ``new``, one or as many as the ``grid`` has cells."""
+
+    def __init__(self, plan: Plan, grid: Grid, new: Callable[[], Operator]) -> None:
+        self._plan, self._grid, self._new = plan, grid, new
+        self.cells = [new()]
+        self._pays = Pays()
+        self._positions, self._extra = dict.fromkeys(plan.query.names, 0), dict.fromkeys(plan.query.names, 0)
+        self._speaking = {name: speaking(grid, name) for name in plan.query.names}
+        self._written: set[SliceKey] = set()  # what ``changes`` has told, while it must be taken back when cells change
+        self._moved = False
+
+    def push(
+        self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None = None, spans: Spans | None = None
+    ) -> Rows:
+        """One batch of one or several streams; rows that do not fit are found before anything has changed."""
+        self._pays.pushed(sum(rows.num_rows for rows in blocks.values()))
+        self._suit()
+        if len(self.cells) == 1:
+            return self.cells[0].push(blocks, newest, spans)
+        return self._dealt(blocks, newest, spans)
+
+    def _dealt(self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None, spans: Spans | None) -> Rows:
+        arrivals = {name: self._read(name, rows) for name, rows in blocks.items()}
+        times = {name: clock for name, (_, clock) in arrivals.items()}
+        told = {name: clock.largest if len(clock.times) else BEFORE_ALL for name, clock in times.items()}
+        gap_us = smallest_ahead(self._plan.query.streams)
+        if gap_us is not None and spans is None:
+            spans = {name: spans_of(clock.times, gap_us) for name, clock in times.items()}
+        shares = [dict[str, Callable[[], Batch]]() for _ in self.cells]
+        for name, (rows, _) in arrivals.items():
+            for share, own in zip(shares, self._parts(name, rows), strict=True):
+                if len(own):
+                    share[name] = partial(rows.take, own)
+        told |= newest or {}
+        pushes = [partial(_push, cell, share, told, spans) for cell, share in zip(self.cells, shares, strict=True)]
+        return together(pushes, self._ordered)
+
+    def _read(self, name: str, rows: Batch) -> tuple[pa.RecordBatch, Clock]:
+        stream = self._plan.query.stream(name)
+        columns = conform(stream, rows, self._plan.columns[name])
+        whole = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        return whole, read_clock(stream, columns[stream.time])
+
+    def _parts(self, name: str, rows: pa.RecordBatch) -> list[pa.Array]:
+        """The numbers of each cell's rows."""
+        columns = {(name, field): column for field, column in zip(rows.schema.names, rows.columns, strict=True)}
+        order, ends = deal(self._grid, DealtRows(name, columns, rows.num_rows, self._positions[name]))
+        self._positions[name] += rows.num_rows
+        self._extra[name] += sum(int(ends[cell + 1] - ends[cell]) for cell in self._speaking[name]) - rows.num_rows
+        dealt = pa.array(order)
+        return [dealt.slice(start, stop - start) for start, stop in pairwise(ends.tolist())]
+
+    @property
+    def _ordered(self) -> bool:
+        return bool(self._plan.query.order != "none")
+
+    def advance(self, name: str, time_us: int) -> Rows:
+        """Nothing older than this will come from the stream."""
+        return self._all(lambda cell: cell.advance(name, time_us))
+
+    def tick(self, now_us: int) -> Rows:
+        """It is now this time."""
+        return self._all(lambda cell: cell.tick(now_us))
+
+    def close(self) -> Rows:
+        """Nothing will come any more from any stream."""
+        return self._all(lambda cell: cell.close())
+
+    def _all(self, call: Call) -> Rows:
+        if len(self.cells) == 1:
+            return call(self.cells[0])
+        return together([partial(call, cell) for cell in self.cells], self._ordered)
+
+    def _suit(self) -> None:
+        """As many cells as suit the pushes that come."""
+        if len(self.cells) == 1:
+            if self._pays.may_be_several and self._pays.several(self._stored()):
+                self._deal_again()
+        elif self._pays.may_be_one and self._pays.one(self._stored()):
+            self._take_over([self._gathered()])
+
+    def _stored(self) -> int:
+        streams = [stream for cell in self.cells for stream in cell.metrics()["streams"].values()]
+        return sum(stream["stored"] + stream["waiting"] for stream in streams)
+
+    def _deal_again(self) -> None:
+        whole = self.cells[0].state()
+        if can_be_dealt(whole):
+            self._take_over(deal_out(self._plan.query, self._grid, whole))
+
+    def _take_over(self, states: Sequence[Changes]) -> None:
+        self.cells = [self._new() for _ in states]
+        for cell, state in zip(self.cells, states, strict=True):
+            cell.apply(state)
+        self._extra = dict.fromkeys(self._extra, 0)
+        self._moved = True
+
+    def _gathered(self) -> Changes:
+        return gather(self._plan.query, self._grid, [cell.state() for cell in self.cells], self._extra)
+
+    def state(self) -> Changes:
+        """All of the state, as one operator would have it."""
+        return self.cells[0].state() if len(self.cells) == 1 else self._gathered()
+
+    def changes(self) -> Changes:
+        """What to write to a state store since the last call; other cells than at the last call are written anew."""
+        gone = self._written if self._moved else set()
+        found = [cell.changes() for cell in self.cells]
+        new: Slices = {}
+        deleted = list(gone)
+        for at, part in enumerate(found):
+            own = self._own(at)
+            new |= {(own + section, number): rows for (section, number), rows in part.new.items()}
+            deleted += [(own + section, number) for section, number in part.gone]
+        self._written = (self._written - set(deleted)) | new.keys()
+        self._moved = False
+        if len(found) == 1:
+            return Changes(new, deleted, found[0].header)
+        header = {"format": FORMAT, "cells": [json.loads(part.header) for part in found]}
+        return Changes(new, deleted, json.dumps(header).encode())
+
+    def _own(self, cell: int) -> str:
+        return f"{cell}:" if len(self.cells) > 1 else ""
+
+    def apply(self, changes: Changes) -> None:
+        """Take over a state: of one operator, or of the cells as ``changes`` told it."""
+        headers = json.loads(changes.header).get("cells")
+        if headers is None:
+            self.cells[0].apply(changes)
+            return
+        self.cells = [self._new() for _ in headers]
+        for at, cell in enumerate(self.cells):
+            own = self._own(at)
+            new = {(s.removeprefix(own), n): rows for (s, n), rows in changes.new.items() if s.startswith(own)}
+            cell.apply(Changes(new, [], json.dumps(headers[at]).encode()))
+        self._written = set(changes.new)
+
+    @property
+    def frontier(self) -> int:
+        """No stream will send anything older, and no result before it is still owed."""
+        return min(cell.frontier for cell in self.cells)
+
+    def statistics(self) -> tuple[Readings, ...]:
+        """Of its one operator, the first cell before the others."""
+        first, *others = (readings for cell in self.cells for readings in cell.statistics())
+        return (replace(first, others=tuple(others)),)
+
+    @property
+    def diverted(self) -> SideOutput:
+        """The rows that did not come in and that nobody has taken yet."""
+        return self.cells[0].diverted if len(self.cells) == 1 else CellsDiverted(self.cells)
+
+    def lateness(self) -> dict[str, Lateness]:
+        """Of each stream whose late rows are dropped."""
+        if len(self.cells) == 1:
+            return self.cells[0].lateness()
+        return lateness_together(self.metrics()["streams"], [cell.lateness() for cell in self.cells])
+
+    def awaits(self, now_us: int) -> bool:
+        """Whether it would matter to be told the time."""
+        return any(cell.awaits(now_us) for cell in self.cells)
+
+    def metrics(self) -> dict[str, Any]:
+        """Counters and sizes of all cells together."""
+        if len(self.cells) == 1:
+            return self.cells[0].metrics()
+        return metrics_together(self._grid, [cell.metrics() for cell in self.cells], self._extra)
+
+
+def _push(
+    cell: Operator, share: Mapping[str, Callable[[], Batch]], newest: Mapping[str, int], spans: Spans | None
+) -> Rows:
+    """A cell's own rows, gathered by the thread that joins them."""
+    return cell.push({name: rows() for name, rows in share.items()}, newest, spans)

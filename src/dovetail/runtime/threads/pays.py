@@ -1,0 +1,42 @@
+"""When it pays to have several threads join: where pushes are large, and moving the stored rows is soon earned back.
+
+Around its kernels an engine takes Python's lock some hundred times per push, whatever its size. So many small
+pushes are faster on one thread.
+"""
+
+LARGE_ROWS = 1 << 13  # of a push, from which on two threads were measured to be faster than one
+_MOVED_PER_PUSH = 1 << 10  # stored rows that can be moved in the time that a small push loses on several threads
+_FEW_PUSHES = 8  # small ones among large ones do not matter
+
+
+class Pays:
+    """Counts large and small pushes in a row."""
+
+    def __init__(self) -> None:
+        self._rows = 0  # of large pushes
+        self._small = 0  # pushes
+
+    def pushed(self, rows: int) -> None:
+        """A push is about to come."""
+        if rows >= LARGE_ROWS:
+            self._rows, self._small = self._rows + rows, 0
+        else:
+            self._rows, self._small = 0, self._small + 1
+
+    def several(self, stored: int) -> bool:
+        """Whether to deal out so many stored rows now."""
+        return self._rows > 0 and self._rows >= stored
+
+    @property
+    def may_be_several(self) -> bool:
+        """Whether the last push was large: only then it matters how much is stored."""
+        return self._rows > 0
+
+    def one(self, stored: int) -> bool:
+        """Whether to gather so many stored rows on one thread."""
+        return self._small > max(_FEW_PUSHES, stored // _MOVED_PER_PUSH)
+
+    @property
+    def may_be_one(self) -> bool:
+        """The same of small ones."""
+        return self._small > _FEW_PUSHES

@@ -1,0 +1,81 @@
+"""Several threads: the rows of the oracle, whatever the join, the order, the pauses and how often cells change."""
+
+from collections.abc import Iterator
+from unittest.mock import patch
+
+import pyarrow as pa
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+import dovetail as dv
+from dovetail.model.window import RowWindow
+from dovetail.runtime.threads import pays
+from dovetail.runtime.threads.cells import Cells
+from dovetail.testing import Script, assert_same_rows, oracle, ordered, play_event
+from tests.properties.queries import RandomQuery, queries, time_windows
+from tests.properties.scripts import scripts
+from tests.properties.test_outer import outer_queries
+
+ORDERS = ["none", "sync", "hold", "adaptive"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_pushes_are_shared() -> Iterator[None]:
+    """Pushes of two rows are large here and so are two results, so that cells come and go."""
+    with (
+        patch.object(pays, "LARGE_ROWS", 2),
+        patch.object(pays, "_FEW_PUSHES", 1),
+        patch("dovetail.runtime.threads.together._PIECE_ROWS", 2),
+    ):
+        yield
+
+
+def played(query: dv.Query, script: Script, pauses: dict[int, int]) -> pa.Table:
+    """Play a script; at each pause, go on from a snapshot with another number of threads."""
+    run, results, most = query.local(threads=3), [], 1
+    for place, happening in enumerate(script):
+        if place in pauses:
+            run = query.local(run.snapshot(), threads=pauses[place])
+        results.append(play_event(run, happening))
+        most = max(most, len(run.operator.cells) if isinstance(run.operator, Cells) else 1)
+    event(f"cells: {most}")
+    return pa.concat_tables(results)
+
+
+def check(data: st.DataObject, drawn: RandomQuery, **options: object) -> None:
+    script = data.draw(scripts(drawn, ticks=True))
+    query = drawn.build(**options)
+    pauses = data.draw(st.dictionaries(st.integers(0, len(script) - 1), st.integers(1, 4), max_size=3))
+    rows = played(query, script, pauses)
+    assert_same_rows(rows, oracle(query.model, script).rows)
+    if options.get("order", "none") != "none":
+        assert ordered(rows)
+
+
+@given(st.data())
+def test_inner_joins(data: st.DataObject) -> None:
+    check(data, data.draw(queries()), order=data.draw(st.sampled_from(ORDERS)))
+
+
+@given(st.data())
+def test_outer_semi_and_anti_joins(data: st.DataObject) -> None:
+    check(data, data.draw(outer_queries()), order=data.draw(st.sampled_from(ORDERS)))
+
+
+@given(st.data())
+def test_row_windows_per_key(data: st.DataObject) -> None:
+    drawn = data.draw(queries(most=3))
+    per_key = st.builds(RowWindow, st.integers(1, 4), st.just("key"))
+    drawn = drawn.with_windows(*(data.draw(per_key | time_windows()) for _ in drawn.streams))
+    try:
+        drawn.build()
+    except dv.DovetailError:
+        event("no key")
+        return
+    check(data, drawn, order=data.draw(st.sampled_from(ORDERS)))
+
+
+@given(st.data())
+def test_trees_of_operators(data: st.DataObject) -> None:
+    check(data, data.draw(queries(most=4)), plan="binary")
