@@ -18,9 +18,9 @@ class CellsDiverted:
         """The rows that nobody has taken yet."""
         return pa.concat_tables([cell.diverted.table() for cell in self._cells])
 
-    def take(self) -> pa.Table:
+    def drain(self) -> pa.Table:
         """The same; they are forgotten here."""
-        return pa.concat_tables([cell.diverted.take() for cell in self._cells])
+        return pa.concat_tables([cell.diverted.drain() for cell in self._cells])
 
     def failed(self, stream: Stream, rows: pa.Table, error: Exception) -> None:
         """Keep the rows of a batch that could not be joined."""
