@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.dashboard.server import Board
+from dovetail.dashboard.board import Board
 from dovetail.observe.buckets import Buckets
 from dovetail.observe.statistics_report import statistics_report
 from dovetail.runtime.spark.metrics import OBSERVATION, REPORTS, spark_metrics

@@ -9,6 +9,7 @@ from dovetail.cli.calibrate import calibrate as run_calibration
 from dovetail.cli.dashboard import dashboard as show_dashboard
 from dovetail.cli.demo import demo as run_demo
 from dovetail.cli.explain import explain as explain_pipeline
+from dovetail.cli.metrics import metrics as export_metrics
 from dovetail.cli.run import run as run_pipeline
 
 app = typer.Typer(help="Sliding-window joins over streams.", no_args_is_help=True, add_completion=False)
@@ -33,6 +34,7 @@ app.command("demo")(run_demo)
 app.command("run")(run_pipeline)
 app.command("explain")(explain_pipeline)
 app.command("dashboard")(show_dashboard)
+app.command("metrics")(export_metrics)
 app.command("calibrate")(run_calibration)
 
 

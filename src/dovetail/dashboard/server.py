@@ -6,24 +6,17 @@ Connections are few and have little time for a request, so that slow or silent o
 """
 
 import json
-import time
-from collections.abc import Callable
-from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from dovetail.dashboard.board import Board
 from dovetail.dashboard.connections import MOST, Connections
-from dovetail.dashboard.incoming import read_line
-from dovetail.dashboard.joins import Joins
-from dovetail.dashboard.tail import Tail
-from dovetail.dashboard.view import join_view, joins
 
-LOOK_EVERY_S = 0.5
 MOST_ROWS = 2000
 STATIC = {
     "/": ("page.html", "text/html; charset=utf-8"),
@@ -48,38 +41,6 @@ HEADERS = {
 }
 _POLL_S = 0.1
 _OWN_NAMES = {"localhost", "127.0.0.1", "::1"}
-
-
-class Board:
-    """What was read so far; a thread reads on."""
-
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
-        self.folder = folder
-        self._clock = clock
-        self._tail = Tail(folder, clock)
-        self._joins = Joins()
-        self._lock = Lock()
-
-    def look(self) -> None:
-        """Take what is new."""
-        with self._lock:
-            for value, _ in self._tail.new():
-                line = read_line(value)
-                if line is None:
-                    self._tail.bad += 1
-                else:
-                    self._joins.add(line)
-
-    def joins(self) -> dict[str, Any]:
-        with self._lock:
-            found = joins(self._joins.entries, self._tail.touched(), self._clock())
-            return {"folder": str(self.folder), "bad": self._tail.bad, "joins": found}
-
-    def join(self, name: str, rows: int, text: str) -> dict[str, Any] | None:
-        """One join, or None if there is none of that name."""
-        with self._lock:
-            found = self._joins.entries.get(name)
-            return None if found is None else join_view(found, self._tail.touched(), self._clock(), rows, text)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -194,9 +155,7 @@ class Dashboard:
         self._server.server_close()
 
     def _read_on(self) -> None:
-        while not self._stop.wait(LOOK_EVERY_S):
-            with suppress(OSError):
-                self.board.look()
+        self.board.read_on(self._stop)
 
 
 def _static(name: str) -> bytes:

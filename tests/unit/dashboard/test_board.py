@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dovetail.dashboard.board import Board
 from dovetail.dashboard.incoming import read_line
 from dovetail.dashboard.joins import Joins
-from dovetail.dashboard.server import Board
 from dovetail.dashboard.timeline import COARSE, FINE, Timeline
 from dovetail.dashboard.view import join_view, joins
 from tests.unit.dashboard.reports import RUN, end, report, start, stream, write
