@@ -54,6 +54,13 @@ bench: .venv/dev.stamp  ## Dovetail beside its peers: lists the benchmarks; NAME
 bench-peers: .venv/dev.stamp  ## the same joins on Dovetail, Spark, Flink, Pathway and DuckDB (about 35 minutes; OPTIONS="--rows 40000" is quick)
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks peers --json $(OPTIONS)
 
+.PHONY: site release
+site: .venv/dev.stamp  ## build the documentation site into build/site, every link looked up
+	@$(BIN)/python -m scripts.build_site
+
+release:  ## build wheel and sdist of this version, check them, run the README from an empty environment; VERSION=0.2.0 sets it
+	@scripts/release.sh $(VERSION)
+
 .PHONY: load
 load: .venv/dev.stamp  ## the live page watching ten million results in bursts (about three minutes)
 	@$(BIN)/python -m benchmarks page $(OPTIONS)

@@ -1,6 +1,6 @@
 """Writes docs/reference/python.md from the docstrings of all public names: make reference.
 
-A name's signature is its heading; its docstring follows, an example as text. The tests of docstrings run the examples.
+Each name has its signature with types, then its docstring; the tests of docstrings run the examples.
 """
 
 import inspect
@@ -18,6 +18,7 @@ from dovetail.runtime.shared import SharedRun
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
 CLASSES = {"Query": dovetail.Query, "Run": Run, "SharedQuery": dovetail.SharedQuery, "SharedRun": SharedRun}
 CALLED = {"Query": "query", "Run": "run", "SharedQuery": "shared", "SharedRun": "run"}
+WIDTH = 100  # of a signature on one line
 HEAD = """# Python reference
 
 Every public name, from its docstring. `make reference` writes this page. The [short reference](../reference.md) says
@@ -41,8 +42,7 @@ def entries(module: Any, prefix: str) -> Iterator[str]:
     functions = {name: each for name, each in public.items() if inspect.isfunction(each)}
     classes = {name: each for name, each in public.items() if inspect.isclass(each)}
     for name, each in {**functions, **classes}.items():
-        yield f"### `{prefix}{name}{signature(each)}`\n"
-        yield from prose(each)
+        yield from entry(f"{prefix}{name}", each)
 
 
 def methods(owner: str, kind: type) -> Iterator[str]:
@@ -50,21 +50,47 @@ def methods(owner: str, kind: type) -> Iterator[str]:
     for name, each in vars(kind).items():
         if name.startswith("_") or not (inspect.isfunction(each) or isinstance(each, property)):
             continue
-        yield f"### `{CALLED[owner]}.{name}{'' if isinstance(each, property) else signature(each)}`\n"
-        yield from prose(each)
+        yield from entry(f"{CALLED[owner]}.{name}", each)
 
 
-def signature(of: Any) -> str:
-    """Names and defaults, without types: those are in the source, and editors show them."""
+def entry(name: str, of: Any) -> Iterator[str]:
+    """A heading, the signature with its types, and the docstring."""
+    yield f"### `{name}`\n"
+    declared = signature(name, of)
+    if declared:
+        yield f"```text\n{declared}\n```\n"
+    yield from prose(of)
+
+
+def signature(name: str, of: Any) -> str:
+    """Parameters with types and defaults, on one line if they fit; nothing for errors."""
     if inspect.isclass(of) and issubclass(of, BaseException):
         return ""
     try:
-        found = inspect.signature(of)
+        found = inspect.signature(getattr(of, "fget", of))
     except (TypeError, ValueError):
         return ""
-    plain = [each.replace(annotation=inspect.Parameter.empty) for each in found.parameters.values()]
-    kept = [each for each in plain if each.name != "self"]
-    return str(found.replace(parameters=kept, return_annotation=inspect.Signature.empty))
+    kept = [_parameter(each) for each in found.parameters.values() if each.name != "self"]
+    hint = found.return_annotation
+    returns = "" if inspect.isclass(of) or hint in (found.empty, None, "None") else f" -> {_type(hint)}"
+    if isinstance(of, property):
+        return f"{name}{returns.replace(' ->', ':')}"
+    line = f"{name}({', '.join(kept)}){returns}"
+    if len(line) <= WIDTH:
+        return line
+    return f"{name}(\n" + "".join(f"    {each},\n" for each in kept) + f"){returns}"
+
+
+def _parameter(of: inspect.Parameter) -> str:
+    stars = "*" * (of.kind == of.VAR_POSITIONAL) + "**" * (of.kind == of.VAR_KEYWORD)
+    default = "" if of.default is of.empty else f" = {of.default!r}"
+    return f"{stars}{of.name}{'' if of.annotation is of.empty else f': {_type(of.annotation)}'}{default}"
+
+
+def _type(annotation: Any) -> str:
+    """As it is written in the source, without the names of modules."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", text).replace("NoneType", "None").replace('"', "")
 
 
 def prose(of: Any) -> Iterator[str]:
