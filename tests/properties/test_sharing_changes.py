@@ -1,7 +1,8 @@
 """Queries that come and go while a shared operator runs, with pauses in between.
 
 Who was there from the start gets, push by push, what it gets alone. Who joins later gets the results whose
-last-arriving member came after it, all of them from ``complete_from`` on; who leaves stops at once.
+last-arriving member came after it, all of them from ``complete_from`` on; who leaves stops at once. Rows of one stream
+alone and aggregates are as alone or missing, and none is missing from ``complete_from`` on.
 """
 
 from dataclasses import dataclass, replace
@@ -13,12 +14,14 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import dovetail as dv
+from dovetail.plan.share_queries import needs_desk
 from dovetail.testing import Close, Push, Script, assert_same_rows, assert_subset, oracle, ordered, play_event
 from tests.properties.queries import Draw
 from tests.properties.shared_queries import ORDERS, SCHEDULES, rows_of
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "v": pa.int64(), "w": pa.float64(), "row": pa.int64()})
 CONDITIONS = ["A.v > 1", "B.v <= 2", "A.w IS NOT NULL", "B.w > 0.5", "A.v + 1 > 2"]
+HOWS = ["left", "right", "full", "semi", "anti"]
 COLUMNS = ["A.v AS av", "B.w AS bw", "A.w AS aw"]
 
 
@@ -48,15 +51,32 @@ def query(draw: Draw, name: str, kind: str, on: str) -> dv.Query:
         for each in ("ABC" if "C." in on else "AB")
     ]
     conditions = [each for each in CONDITIONS if draw(st.integers(0, 4)) == 4]
+    how = draw(st.sampled_from(["inner", *HOWS])) if len(streams) == 2 else "inner"
+    if kind == "time" and draw(st.integers(0, 3)) == 3:
+        return aggregating(draw, streams, " AND ".join([on, *conditions]), how).named(name)
     columns = [each for each in COLUMNS if draw(st.integers(0, 2)) == 2]
-    numbers = [f"{each.name}.row AS {each.name.lower()}" for each in streams]
+    columns = [each for each in columns if how not in ("semi", "anti") or each.startswith("A.")]
+    seen = streams[:1] if how in ("semi", "anti") else streams
+    numbers = [f"{each.name}.row AS {each.name.lower()}" for each in seen]
     made = dv.join(
         *streams,
         on=" AND ".join([on, *conditions]),
         select=", ".join([*numbers, *columns]),
         order=draw(st.sampled_from(ORDERS)),
+        how=how,
     )
     return made.named(name)
+
+
+def aggregating(draw: Draw, streams: list[Any], on: str, how: str) -> dv.Query:
+    """How many results, and the largest value, of each key or of all."""
+    key = draw(st.sampled_from(["", "A.k", "A.v"]))
+    items = [f"{key} AS of_{key[-1:]}"] * bool(key) + ["COUNT(*) AS n", "MAX(A.v) AS most"]
+    joined = f" {how.upper()} JOIN ".join(each.name for each in streams) + f" ON {on}"
+    if how == "inner":
+        joined = f"{', '.join(each.name for each in streams)} WHERE {on}"
+    text = f"SELECT {', '.join(items)} FROM {joined}" + (f" GROUP BY {key}" if key else "")
+    return dv.sql(text, *streams, order=draw(st.sampled_from(ORDERS)))
 
 
 def window(draw: Draw, kind: str) -> Any:
@@ -160,10 +180,16 @@ def check_joined(each: dv.Query, given: list[pa.Table], script: Script, before: 
         return
     rows = pa.concat_tables(given)
     everything = oracle(each.model, script).rows
+    assert each.model.order == "none" or ordered(rows)
+    if needs_desk(each.model):
+        event("aggregates" if each.model.aggregation else each.model.how)
+        assert_subset(rows, everything)
+        if complete is not None:
+            assert_same_rows(later(rows, complete), later(everything, complete))
+        return
     earlier = oracle(each.model, [*script[:before], Close()]).rows
     expected = without(everything, earlier)
     assert_subset(rows, expected)
-    assert each.model.order == "none" or ordered(rows)
     if complete is not None:
         event("complete at once" if complete <= 0 else "complete later")
         assert_same_rows(later(rows, complete), later(expected, complete))

@@ -20,7 +20,7 @@ from dovetail.model.expression import Column, Expression, columns_of
 from dovetail.model.fingerprint import fingerprint
 from dovetail.model.output import Output
 from dovetail.model.predicate import Equality, Predicate
-from dovetail.model.query import JoinQuery
+from dovetail.model.query import How, JoinQuery
 from dovetail.model.window import RowWindow, TimeWindow, Window
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
@@ -86,7 +86,27 @@ def union_query(queries: Sequence[JoinQuery]) -> JoinQuery:
     read = dict.fromkeys(column for query in queries for column in _read_by(query, shared))
     select = tuple(Output(str(column), column) for column in read)
     order = "hold" if any(query.order != "none" for query in queries) else "none"
-    return replace(first, streams=streams, filters=tuple(shared), select=select, order=order)
+    return replace(
+        first,
+        streams=streams,
+        filters=tuple(shared),
+        select=select,
+        how=_preserving(queries),
+        order=order,
+        aggregation=None,
+    )
+
+
+def needs_desk(query: JoinQuery) -> bool:
+    """Whether routing results to it is not all: rows come out on their own, or are counted."""
+    return query.how != "inner" or query.aggregation is not None
+
+
+def _preserving(queries: Sequence[JoinQuery]) -> How:
+    """The join that keeps every row which some query gives out without a partner."""
+    kept = {name for query in queries for name in query.preserved}
+    left, right = queries[0].names[0] in kept, queries[0].names[-1] in kept
+    return "full" if left and right else "left" if left else "right" if right else "inner"
 
 
 def _read_by(query: JoinQuery, shared: Sequence[tuple[str, Expression]]) -> Iterable[Column]:
@@ -116,8 +136,8 @@ def window_sizes(query: JoinQuery) -> dict[str, int]:
 
 
 def signature(query: JoinQuery) -> str:
-    """The same for queries that can be one operator: everything but windows' sizes, conditions, columns and order."""
-    parts: list[object] = [query.how, query.late, query.algorithm, query.plan, query.budget, query.partitions]
+    """The same for queries that can be one operator: all but windows' sizes, conditions, columns, order and kind."""
+    parts: list[object] = ["inner", query.late, query.algorithm, query.plan, query.budget, query.partitions]
     for stream in query.streams:
         kind = stream.window.per if isinstance(stream.window, RowWindow) else "time"
         fields = [(field.name, str(field.type)) for field in stream.schema]

@@ -129,7 +129,6 @@ REFUSED = {
     "nothing": ((), "share: got nothing; give queries"),
     "text": (("A",), "share: got a str; give queries"),
     "names": ((query("a"), query("a")), "two queries are named 'a'; give each its own name"),
-    "outer": ((query("a", how="left"),), "query 'a': runs='shared' and how='left' do not go together"),
     "columns": (
         (query("a"), query("b", select="A.s AS v")),
         "column 'v' is int64 in query 'a' and string in query 'b'",

@@ -54,6 +54,10 @@ class Marks:
             np.minimum.at(self._window.note(self._name), ids - self._window.base, values)
             self._fresh.append(ids)
 
+    def close(self) -> None:
+        """Nobody notes anything any more."""
+        self._window.drop_note(self._name)
+
     def changes(self) -> tuple[Slices, list[SliceKey]]:
         """Notes to write and notes to delete since the last call."""
         tail = self._window.tail

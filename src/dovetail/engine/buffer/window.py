@@ -154,6 +154,10 @@ class Window:
         """Those numbers by slot."""
         return self._notes[name][0]
 
+    def drop_note(self, name: str) -> None:
+        """Keep these numbers no longer."""
+        del self._notes[name]
+
     def fill_note(self, name: str, fill: int) -> None:
         """From now on, new tuples get this number at first."""
         self._notes[name] = self._notes[name][0], fill

@@ -19,6 +19,7 @@ from dovetail.engine.block.time_range import NEVER
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.kernels import first_at_least, first_note_from, push_out
+from dovetail.engine.kernels.routing import followers_at
 from dovetail.model.window import RowWindow
 from dovetail.plan.physical import Group, Key
 
@@ -78,6 +79,10 @@ class RowWindowed:
         times[come] = self._window.times[pushing[come]]
         return times
 
+    def counting(self, count: int) -> "RowWindowed":
+        """The same window as a query sees it that counts fewer rows."""
+        return self if count == self._count else _Narrower(self, self._window, count, self._group)
+
     def forget(self, reach: int) -> Ids | None:
         """Drop tuples from the front that no newest member from ``reach`` on can see.
 
@@ -118,6 +123,22 @@ class RowWindowed:
         window, self._linked = self._window, 0
         for name, fill in _LINKS.items():
             window.note(name)[window.tail - window.base : window.end - window.base] = fill
+
+
+class _Narrower(RowWindowed):
+    """The newest so many of a row window: when its tuples leave, and no more."""
+
+    def __init__(self, whole: RowWindowed, window: Window, count: int, group: Group | None) -> None:
+        self._whole, self._window, self._count, self._group = whole, window, count, group
+
+    def leaves(self, ids: Ids) -> Ids:
+        if self._group is None:
+            return super().leaves(ids)
+        self._whole.linked()
+        left, window = np.full(len(ids), NEVER, np.int64), self._window
+        own, follower = np.ascontiguousarray(ids), window.note("follower")
+        followers_at(own, window.times, window.base, window.end, follower, self._count, left)
+        return left
 
 
 class RowCheck:

@@ -13,6 +13,7 @@ from dovetail.engine.buffer.slices import SliceLog
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Ids
 from dovetail.engine.combine.row_windows import RowWindowed
+from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow, TimeWindow
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import row_group
@@ -28,13 +29,18 @@ class Store:
         self.windows = windows
         self.doors = doors
         streams = plan.query.streams
-        self.widths = {s.name: s.window.length_us if isinstance(s.window, TimeWindow) else _UNBOUNDED for s in streams}
+        self.widths = _widths(plan.query)
         self.row_windows = {
             s.name: RowWindowed(windows[s.name], s.window, row_group(plan.query, s.name))
             for s in streams
             if isinstance(s.window, RowWindow)
         }
         self.joined = dict.fromkeys(windows, 0)
+
+    def seen_by(self, query: JoinQuery) -> tuple[dict[str, int], dict[str, RowWindowed]]:
+        """Widths and row windows as a query sees them whose windows are of the same kinds, and no larger."""
+        counts = {s.name: s.window.count for s in query.streams if isinstance(s.window, RowWindow)}
+        return _widths(query), {name: self.row_windows[name].counting(count) for name, count in counts.items()}
 
     def adopt(self, plan: Plan) -> None:
         """Keep the same tuples the way another plan wants them."""
@@ -65,3 +71,8 @@ class Store:
     def sections(self) -> list[Section]:
         """The windows' parts of the state."""
         return [SliceLog(name, window, self.doors[name].stored) for name, window in self.windows.items()]
+
+
+def _widths(query: JoinQuery) -> dict[str, int]:
+    windows = {stream.name: stream.window for stream in query.streams}
+    return {name: w.length_us if isinstance(w, TimeWindow) else _UNBOUNDED for name, w in windows.items()}

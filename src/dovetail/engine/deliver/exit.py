@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dovetail.engine.block.time_range import AFTER_ALL
 from dovetail.engine.buffer.section import HeaderSection, Section, whole_numbers
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Ids, Partial
@@ -44,6 +45,7 @@ class Exit:
     semi: Semi | None
     hold: Hold
     counts: Counter[str] = field(default_factory=Counter)
+    label: str = ""  # tells the sections of its state from those of other exits of the operator
 
     def over(
         self, store: Store, windows: Mapping[str, Window], unmatched: Mapping[str, Unmatched], semi: Semi | None
@@ -56,11 +58,19 @@ class Exit:
     @property
     def gives_later(self) -> bool:
         """Whether anything comes out later than it is found: held for its order, or on its own."""
-        return self.query.order != "none" or self.query.how != "inner" or self.query.aggregation is not None
+        return self.query.order != "none" or self.gives_alone or self.query.aggregation is not None
+
+    @property
+    def gives_alone(self) -> bool:
+        """Whether rows of one stream come out on their own."""
+        return self.query.how != "inner"
 
     def certain(self, found: Partial) -> Partial:
         """The results among complete combinations."""
-        results = self.row_check.inside(self.projection.verified(found))
+        return self.wanted(self.row_check.inside(self.projection.verified(found)))
+
+    def wanted(self, results: Partial) -> Partial:
+        """Without those of kept late rows that would break an order or contradict a row given out as unmatched."""
         if self.query.late != "keep":
             return results
         kept = self.hold.in_order(results)
@@ -90,17 +100,17 @@ class Exit:
             self.semi.see(results)
         return self.semi is None and self.query.how != "anti"
 
-    def leave(self, name: str, others: int, limit: int) -> Rows:
+    def leave(self, name: str, others: int, limit: int, before: int = AFTER_ALL) -> Rows:
         """Rows of a stream that come out on their own: no tuple from ``others`` on can join them.
 
-        ``limit`` is the earliest time that any stream may still bring.
+        ``limit`` is the earliest time that any stream may still bring; tuples not ``before`` a time may have to probe.
         """
         if name in self.unmatched:
-            ids, times = self.unmatched[name].leaving(others)
+            ids, times = self.unmatched[name].leaving(others, before)
             for rows in self.projection.alone(name, ids, times):
                 yield from self.hold.give_alone(rows)
         elif self.semi and name == self.semi.name:
-            ids, times = self.semi.due(limit, others)
+            ids, times = self.semi.due(limit, others, before)
             for rows in self.projection.alone(name, ids, times):
                 self.hold.keep(rows)
 
@@ -150,9 +160,8 @@ class Exit:
 class Delivered(HeaderSection):
     """The counters of an exit as a section."""
 
-    section = "delivered"
-
     def __init__(self, exit: Exit) -> None:
+        self.section = f"delivered{exit.label}"
         self._exit = exit
 
     def header(self) -> dict[str, Any]:
@@ -173,11 +182,16 @@ class Delivered(HeaderSection):
 
 def exit_of(query: JoinQuery, store: Store) -> Exit:
     """The exit of a query that has the operator to itself."""
-    projection = Projection(store.plan, store.windows)
+    return own_exit(query, store, Projection(store.plan, store.windows))
+
+
+def own_exit(query: JoinQuery, store: Store, projection: Projection, label: str = "") -> Exit:
+    """The exit of one query; the operator, and its windows, may be larger."""
     names = query.joined.names
-    hold = Sliding(query, projection) if query.aggregation else Hold(query, projection, names)
+    hold = Sliding(query, projection, label) if query.aggregation else Hold(query, projection, names, label)
     row_check = RowCheck(store.windows, store.row_windows)
-    unmatched = preserved_streams(query, store.windows, store.widths, store.row_windows)
+    widths, rows = store.seen_by(query)
+    unmatched = preserved_streams(query, store.windows, widths, rows, label)
     first = query.names[0]
-    semi = Semi(first, store.windows[first], store.widths[first]) if query.how == "semi" else None
-    return Exit(query, projection, row_check, unmatched, semi, hold)
+    semi = Semi(first, store.windows[first], widths[first], label) if query.how == "semi" else None
+    return Exit(query, projection, row_check, unmatched, semi, hold, label=label)

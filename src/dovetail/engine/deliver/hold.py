@@ -24,15 +24,17 @@ from dovetail.model.query import JoinQuery
 class Hold:
     """The last stage before results leave the engine; the ``projection`` makes rows of them.
 
-    Their ``names`` may be others than when they were stored.
+    Their ``names`` may be others than when they were stored. ``label``: see ``Exit``.
     """
 
-    def __init__(self, query: JoinQuery, projection: Projection, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, query: JoinQuery, projection: Projection, names: Sequence[str] | None = None, label: str = ""
+    ) -> None:
         self._projection = projection
         self._fresh = Fresh()
         self._ordered = query.order != "none"
         self._may_be_late = query.late == "keep"
-        self.pile = Pile("held", result_times, BEFORE_ALL, names)
+        self.pile = Pile(f"held{label}", result_times, BEFORE_ALL, names)
         self.results = 0
         self.out_of_order = 0
         self.latest_alone = BEFORE_ALL  # the largest result time of a row that came out without a partner

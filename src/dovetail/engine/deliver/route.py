@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.check import values
-from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.deliver.ages import Ages
 from dovetail.engine.deliver.boxes import Boxes, Comparison, Places, Range, ages_among, comparison, flags, places_among
 from dovetail.engine.deliver.wide import WideRows
@@ -38,7 +38,8 @@ class Subscription:
     """A query's place in a running group.
 
     ``since``: at least one member of its results arrived in this epoch or later; ``whole``: the epoch from which on a
-    stream's tuples have all columns that it reads; ``complete_from``: from this result time on nothing is missing.
+    stream's tuples have all columns that it reads; ``complete_from``: from this result time on nothing is missing;
+    ``settled_from``: from this event time on it is known of a tuple whether it has a partner.
     """
 
     name: str
@@ -47,15 +48,16 @@ class Subscription:
     since: int = 0
     whole: Mapping[str, int] = field(default_factory=dict)
     complete_from: int | None = None
+    settled_from: int | None = None
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> "Subscription":
         """Back from plain values."""
         whole = {stream: checked_count(epoch) for stream, epoch in values["whole"].items()}
         number, since = checked_count(values["number"]), checked_count(values["since"])
-        complete = values["complete_from"]
-        complete = None if complete is None else int(complete)
-        return Subscription(str(values["name"]), number, str(values["fingerprint"]), since, whole, complete)
+        times = (values["complete_from"], values.get("settled_from"))
+        complete, settled = (None if time is None else int(time) for time in times)
+        return Subscription(str(values["name"]), number, str(values["fingerprint"]), since, whole, complete, settled)
 
 
 def checked_count(value: Any) -> int:
@@ -89,13 +91,17 @@ class Router:
         self._ask_epochs(subscriptions)
         self._boxes.close()
 
-    def rows(self, results: Partial) -> Iterator[pa.RecordBatch]:
-        """The rows of every query that the results belong to."""
+    def routed(self, results: Partial) -> Iterator[tuple[Partial, Ids]]:
+        """Every result once for each query that it belongs to, with the place of that query."""
         for start in range(0, len(results), self._boxes.most):
             part = results.at(slice(start, start + self._boxes.most))
             found, queries = self._boxes.inside(part, len(part))
             if len(found):
-                yield from self._wide.batches(part.at(found), queries, self._numbers[queries])
+                yield part.at(found), queries
+
+    def rows(self, results: Partial, queries: Ids) -> Iterator[pa.RecordBatch]:
+        """Routed results as rows."""
+        return self._wide.batches(results, queries, self._numbers[queries])
 
     def _ask(self, asking: Sequence[tuple[int, int, int]], reader: Callable[[Partial], Places]) -> None:
         """A coordinate, and the range (query, low, high) that each query asks of it."""

@@ -1,43 +1,127 @@
-"""The exit of an operator that many queries share: verified like any, then routed to the queries they belong to."""
+"""The exit of an operator that many queries share: verified like any, then routed to the queries they belong to.
 
-from collections.abc import Callable, Iterator, Sequence
+inner queries              rows of all at once, which leave or wait together (``SharedHold``)
+outer, semi, anti, and     each at a desk of its own
+aggregating queries
+"""
 
-import pyarrow as pa
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
+import numpy as np
+
+from dovetail.engine.block.time_range import AFTER_ALL
+from dovetail.engine.buffer.section import Section
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.row_windows import RowCheck
 from dovetail.engine.combine.store import Store
 from dovetail.engine.deliver.ages import Ages
-from dovetail.engine.deliver.exit import Exit
+from dovetail.engine.deliver.desk import Desk
+from dovetail.engine.deliver.exit import Exit, Rows
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.route import Router, Subscription
 from dovetail.engine.deliver.shared_hold import SharedHold
 from dovetail.model.query import JoinQuery
-from dovetail.plan.share_queries import SharedPlan
+from dovetail.plan.physical import Plan
+from dovetail.plan.share_queries import SharedPlan, needs_desk
 
 
 class Routing(Projection):
-    """Makes rows of the queries that results belong to, instead of rows of one query."""
+    """Which queries results belong to, and the desks of those that have one, by their place among the queries."""
 
     router: Router
+    desks: dict[int, Desk]
 
-    def rows(self, results: Partial) -> Iterator[pa.RecordBatch]:
-        return self.router.rows(results)
+    def renew(self, shared: SharedPlan, places: Sequence[Subscription], certain: Sequence[str], store: Store) -> None:
+        """Other queries from now on; who stays keeps the desk."""
+        query, windows = store.plan.query, store.windows
+        ages = Ages(query, windows, store.row_windows, RowCheck(windows, store.row_windows))
+        self.router = Router(shared, places, certain, windows, ages)
+        known = {desk.number: desk for desk in self.desks.values()}
+        gone = known.keys() - {place.number for place in places}
+        self.desks = {}
+        for number in gone:
+            known[number].close()
+        for at, (member, place) in enumerate(zip(shared.members, places, strict=True)):
+            if needs_desk(member.query):
+                self.desks[at] = known.get(place.number) or Desk(member, place, store, shared.schema)
+                self.desks[at].names(shared.schema)
+
+
+@dataclass(frozen=True)
+class SharedExit(Exit):
+    """The exit of all queries of a group."""
+
+    hold: SharedHold
+    routing: Routing = field(kw_only=True)
+
+    @property
+    def _desks(self) -> list[Desk]:
+        return list(self.routing.desks.values())
+
+    @property
+    def gives_later(self) -> bool:
+        return self.query.order != "none" or bool(self.routing.desks)
+
+    @property
+    def gives_alone(self) -> bool:
+        return any(desk.exit.gives_alone for desk in self._desks)
+
+    def give(self, results: Partial) -> Rows:
+        """Results over the windows in memory, handed to every query that they belong to."""
+        self.counts["made"] += len(results)
+        for some, places in self.routing.router.routed(results):
+            yield from self._hand_out(some, places)
+
+    def _hand_out(self, results: Partial, places: np.ndarray) -> Rows:
+        desks = self.routing.desks
+        apart = np.isin(places, list(desks)) if desks else np.zeros(len(places), np.bool_)
+        if not apart.all():
+            rest = ~apart
+            yield from self.hold.give_all(self.routing.router.rows(results.where(rest), places[rest]))
+        for place, desk in desks.items() if apart.any() else ():
+            own = places == place
+            if own.any():
+                yield from self._from(desk, desk.take(results.at(own)))
+
+    def leave(self, name: str, others: int, limit: int, before: int = AFTER_ALL) -> Rows:
+        for desk in self._desks:
+            yield from self._from(desk, desk.leave(name, others, limit, before))
+
+    def leave_at_the_end(self, latest: int) -> Rows:
+        for desk in self._desks:
+            yield from self._from(desk, desk.leave_at_the_end(latest))
+
+    def release(self, limit: int) -> Rows:
+        yield from self.hold.release(limit)
+        for desk in self._desks:
+            yield from self._from(desk, desk.release(limit))
+
+    def _from(self, desk: Desk, batches: Rows) -> Rows:
+        for rows in batches:
+            self.hold.note(desk.name, rows.num_rows)
+            yield rows
+
+    def waiting(self) -> dict[str, int]:
+        """How many rows of each query wait."""
+        return self.hold.waiting() | {desk.name: len(desk.exit.hold) for desk in self._desks}
+
+    def adopt(self, plan: Plan) -> None:
+        super().adopt(plan)
+        for desk in self._desks:
+            desk.adopt(plan)
+
+    def sections(self) -> list[Section]:
+        return [*super().sections(), *(section for desk in self._desks for section in desk.sections())]
 
 
 def shared_exit(shared: SharedPlan, places: Sequence[Subscription]) -> Callable[[JoinQuery, Store], Exit]:
-    """How an operator for these queries makes its exit; ``route`` must follow before results come."""
+    """How an operator for these queries makes its exit; ``renew`` of its routing must follow before results come."""
 
     def exit_of(query: JoinQuery, store: Store) -> Exit:
-        projection = Routing(store.plan, store.windows)
+        routing = Routing(store.plan, store.windows)
+        routing.desks = {}
         row_check = RowCheck(store.windows, store.row_windows)
-        return Exit(query, projection, row_check, {}, None, SharedHold(shared, places, projection))
+        return SharedExit(query, routing, row_check, {}, None, SharedHold(shared, places, routing), routing=routing)
 
     return exit_of
-
-
-def router_of(shared: SharedPlan, places: Sequence[Subscription], certain: Sequence[str], store: Store) -> Router:
-    """Routes results over these windows to the queries in these places."""
-    query, windows = store.plan.query, store.windows
-    ages = Ages(query, windows, store.row_windows, RowCheck(windows, store.row_windows))
-    return Router(shared, places, certain, windows, ages)

@@ -45,10 +45,6 @@ class SharedHold(Hold):
         """Nothing older than this may still come out."""
         return min(self.pile.limit, self._behind)
 
-    def add(self, results: Partial) -> Iterator[pa.RecordBatch]:
-        """Results that were just made; which queries they belong to shows once they are rows."""
-        yield from self.give_all(self._projection.rows(results))
-
     def give(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Rows that were just made."""
         waits = self._waits[self._places_of(rows)]
@@ -103,6 +99,11 @@ class SharedHold(Hold):
             counts += np.bincount(places[places >= 0], minlength=len(counts))
         return dict(zip(self._names, counts.tolist(), strict=True))
 
+    def note(self, name: str, rows: int) -> None:
+        """So many rows of a query leave."""
+        self.results += rows
+        self.delivered[name] += rows
+
     def _places_of(self, rows: pa.RecordBatch) -> np.ndarray:
         numbers = rows.column(1).to_numpy()
         known = numbers < len(self._places)
@@ -110,10 +111,9 @@ class SharedHold(Hold):
 
     def _named(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         places = self._places_of(rows)
-        self.results += rows.num_rows
         for place, count in enumerate(np.bincount(places).tolist()):
             if count:
-                self.delivered[self._names[place]] += count
+                self.note(self._names[place], count)
         names = pa.array(self._names, pa.string()).take(pa.array(places))
         columns = dict(zip(rows.schema.names, rows.columns, strict=True)) | {"query": names}
         return pa.RecordBatch.from_arrays([columns[name] for name in self._schema.names], schema=self._schema)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dovetail.engine.block.time_range import NEVER
+from dovetail.engine.block.time_range import AFTER_ALL, NEVER
 from dovetail.engine.buffer.marks import Marks
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Ids, Partial
@@ -28,12 +28,13 @@ OPEN, MATCHED, GIVEN = 0, 1, 2
 class Unmatched:
     """The tuples of one preserved stream that have no partner."""
 
-    def __init__(self, name: str, window: Window, width: int, rows: RowWindowed | None) -> None:
+    def __init__(self, name: str, window: Window, width: int, rows: RowWindowed | None, label: str = "") -> None:
         self._name = name
         self._window = window
         self._width = width
         self._rows = rows
-        self.marks = Marks("given", name, window, OPEN)
+        self._first = 0  # tuples before it have come out or have a partner
+        self.marks = Marks(f"given{label}", name, window, OPEN)
 
     def sections(self) -> list[Marks]:
         return [self.marks]
@@ -46,11 +47,14 @@ class Unmatched:
         """These tuples have a partner."""
         self.marks.turn(results.ids[self._name], OPEN, MATCHED)
 
-    def leaving(self, reach: int) -> tuple[Ids, Ids]:
-        """Tuples that no partner from ``reach`` on can join, with their result times."""
+    def leaving(self, reach: int, before: int = AFTER_ALL) -> tuple[Ids, Ids]:
+        """Tuples ``before`` a time that no partner from ``reach`` on can join, with their result times."""
         ids = self._candidates(reach)
+        ids = ids[self.marks[ids] == OPEN]
         departures = self._departures(ids)
-        gone = (departures < min(reach, NEVER)) & (self.marks[ids] == OPEN)
+        gone = (departures < min(reach, NEVER)) & (self._window.times[ids - self._window.base] < before)
+        if not gone.all():
+            self._first = int(ids[~gone][0])
         ids, departures = ids[gone], departures[gone]
         self.marks.write(ids, GIVEN)
         return ids, departures
@@ -73,18 +77,19 @@ class Unmatched:
         if self._rows is None:
             start, end = window.tail - window.base, window.end - window.base
             stop = window.base + first_at_least(window.clock, start, end, reach - self._width + window.slack)
-        return np.arange(window.tail, stop)
+        first, self._first = max(window.tail, min(self._first, stop)), stop
+        return np.arange(first, stop)
 
 
 class Semi:
     """The tuples of the first stream that have a partner, each given out once."""
 
-    def __init__(self, name: str, window: Window, width: int) -> None:
+    def __init__(self, name: str, window: Window, width: int, label: str = "") -> None:
         self.name = name
         self._window = window
         self._width = width
-        self.marks = Marks("given", name, window, OPEN)
-        self._best = Marks("best", name, window, NEVER)
+        self.marks = Marks(f"given{label}", name, window, OPEN)
+        self._best = Marks(f"best{label}", name, window, NEVER)
 
     def sections(self) -> list[Marks]:
         return [self.marks, self._best]
@@ -95,10 +100,10 @@ class Semi:
         waiting = self.marks[ids] == OPEN
         self._best.lower(ids[waiting], results.newest[waiting])
 
-    def due(self, limit: int, others: int) -> tuple[Ids, Ids]:
-        """Matched tuples that no smaller result time can reach, or that nothing from ``others`` on can join."""
+    def due(self, limit: int, others: int, before: int = AFTER_ALL) -> tuple[Ids, Ids]:
+        """Matched tuples that no smaller result time can reach, or, ``before`` a time, nothing from ``others`` on."""
         window = self._window
-        leaving_before = window.id_from(others - self._width)
+        leaving_before = window.id_from(min(others - self._width, before))
         best = self._best.range(window.tail, window.end)
         ids = np.arange(window.tail, window.end)
         due = (best < NEVER) & (self.marks.range(window.tail, window.end) == OPEN)
@@ -108,7 +113,11 @@ class Semi:
 
 
 def preserved_streams(
-    query: JoinQuery, windows: Mapping[str, Window], widths: Mapping[str, int], rows: Mapping[str, RowWindowed]
+    query: JoinQuery,
+    windows: Mapping[str, Window],
+    widths: Mapping[str, int],
+    rows: Mapping[str, RowWindowed],
+    label: str,
 ) -> dict[str, Unmatched]:
     """The streams whose unmatched rows come out."""
-    return {name: Unmatched(name, windows[name], widths[name], rows.get(name)) for name in query.preserved}
+    return {name: Unmatched(name, windows[name], widths[name], rows.get(name), label) for name in query.preserved}

@@ -18,6 +18,7 @@ from dovetail.engine.combine.check import values
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.model.expression import Expression, columns_of
 from dovetail.model.query import JoinQuery
+from dovetail.plan.share_queries import needs_desk
 
 _MOST_BYTES = 1 << 26
 
@@ -71,7 +72,7 @@ def _sources(queries: Sequence[JoinQuery], name: str) -> _Sources:
     """The expressions under a column's name, each with which of the queries select it."""
     selecting: dict[Expression, list[bool]] = {}
     for at, query in enumerate(queries):
-        for output in query.select:
+        for output in () if needs_desk(query) else query.select:
             if output.name == name:
                 selecting.setdefault(output.expression, [False] * len(queries))[at] = True
     return [(expression, np.array(queries)) for expression, queries in selecting.items()]

@@ -56,3 +56,15 @@ def ranks_in_key(ids, newest, times, base, end, follower, most, ranks):
             rank += 1
             following = follower[following - base]
         ranks[at] = rank
+
+
+@kernel(f"void({I8}, {I8}, int64, int64, {I8}, int64, {I8})")
+def followers_at(ids, times, base, end, follower, count, found):
+    """The time of the so-manieth later tuple of each tuple's key; where there is none, what stands there stays."""
+    for at in range(len(ids)):
+        rank, following = 1, follower[ids[at] - base]
+        while rank < count and base <= following < end:
+            rank += 1
+            following = follower[following - base]
+        if base <= following < end:
+            found[at] = times[following - base]

@@ -20,10 +20,11 @@ from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Lateness, Read
 from dovetail.engine.admit.inputs import Batch, Spans
 from dovetail.engine.block.block import interleave
-from dovetail.engine.buffer.section import Changes, HeaderSection, Slices, whole_numbers
+from dovetail.engine.buffer.section import Changes, HeaderSection, SliceKey, Slices, whole_numbers
 from dovetail.engine.combine.staged import StagedProbe, Suspended
+from dovetail.engine.deliver.desk import number_of
 from dovetail.engine.deliver.route import MEMBERSHIP, inner_schema
-from dovetail.engine.deliver.shared_exit import Routing, router_of, shared_exit
+from dovetail.engine.deliver.shared_exit import SharedExit, shared_exit
 from dovetail.engine.deliver.shared_hold import SharedHold
 from dovetail.engine.operator.agenda import Agenda
 from dovetail.engine.operator.engine import Engine, Rows
@@ -70,17 +71,21 @@ class Group:
         self._engine = Engine(_with_epochs(shared.plan), stopwatch, block_rows, exit_of=exit_of)
         self._line = self._engine.line
         self._members = Members(subscriptions, self._hold)
-        self._state = State([*self._engine.sections(), self._members])
         self.worked = Worked("", 0)
         self._at_once = False
+        self._left: list[SliceKey] = []  # in the state, of queries that have left
         self._follow(schedule or Schedule((window_sizes(shared.plan.query),), (0,)))
         self._renew_router()
 
     @property
+    def _exit(self) -> SharedExit:
+        exit = self._line.exit
+        assert isinstance(exit, SharedExit), "made by shared_exit"
+        return exit
+
+    @property
     def _hold(self) -> SharedHold:
-        hold = self._line.exit.hold
-        assert isinstance(hold, SharedHold), "made by shared_exit"
-        return hold
+        return self._exit.hold
 
     @property
     def subscriptions(self) -> Subscriptions:
@@ -98,9 +103,9 @@ class Group:
         }
 
     def _renew_router(self) -> None:
-        told, projection = self.subscriptions, self._line.exit.projection
-        assert isinstance(projection, Routing), "made by shared_exit"
-        projection.router = router_of(self.shared, told.places, told.certain, self._line.store)
+        told = self.subscriptions
+        self._exit.routing.renew(self.shared, told.places, told.certain, self._line.store)
+        self._state = State([*self._engine.sections(), self._members])
         stages = [self._agenda.schedule.stage_of(window_sizes(member.query)) for member in self.shared.members]
         self._hold.renew(self.shared, told.places, stages)
 
@@ -175,7 +180,7 @@ class Group:
         """Suspended arrivals are still to come, as far as windows and held results are concerned."""
         pending = self._agenda.pending()
         self._hold.limits = self._agenda.limits(min(self._line.inputs.reach({}).values())) if pending else None
-        yield from self._line.settle(pending, suspended=pending)
+        yield from self._line.settle(pending, suspended=True)
 
     @property
     def streams(self) -> tuple[str, ...]:
@@ -220,7 +225,9 @@ class Group:
     def changes(self) -> Changes:
         """What to write to a state store since the last call."""
         self._engine.pause()
-        return self._state.changes()
+        changes, left = self._state.changes(), self._left
+        self._left = []
+        return replace(changes, gone=[*changes.gone, *left]) if left else changes
 
     def state(self) -> Changes:
         """All of the state, without taking note of having written it."""
@@ -237,7 +244,10 @@ class Group:
         fits = before.fit(self.shared)
         self._members.subscriptions = before if fits else before.changed(self.shared, self._progress())
         self._renew_router()
-        self._state.apply(Changes(self._fitted(changes.new), changes.gone, changes.header))
+        numbers = {each.number for each in self.subscriptions.places}
+        kept = {key: rows for key, rows in changes.new.items() if number_of(key[0]) in {None, *numbers}}
+        self._left += changes.new.keys() - kept.keys()
+        self._state.apply(Changes(self._fitted(kept), changes.gone, changes.header))
         self._line.check_settled()
 
     def _progress(self) -> Progress:
@@ -249,7 +259,8 @@ class Group:
         fitted = {}
         for (section, number), rows in slices.items():
             kind, _, name = section.partition("/")
-            fitted[section, number] = _fit(rows, self._schema_of(kind, name))
+            own = number_of(section) is not None
+            fitted[section, number] = rows if own else _fit(rows, self._schema_of(kind, name))
         return fitted
 
     def _schema_of(self, kind: str, stream: str) -> pa.Schema:
@@ -282,7 +293,7 @@ class Group:
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far; of each query the rows it got, those that wait, and from when it is complete."""
-        waiting = self._hold.waiting()
+        waiting = self._exit.waiting()
         queries = {
             each.name: {
                 "results": self._hold.delivered[each.name],

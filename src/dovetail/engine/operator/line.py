@@ -10,7 +10,7 @@ The policies for memory and CPU time are always there; without a budget they do 
 drives it: an engine, block by block, or a group of queries, by urgency.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dovetail.engine.admit.door import Read
@@ -59,7 +59,6 @@ class Line:
         self.busy_s = dict.fromkeys(windows, 0.0)
         self.pace: Pace | None = None
         self._stopwatch = stopwatch
-        self._gives_later = self.exit.gives_later
         self.restart_pace()
 
     def restart_pace(self) -> None:
@@ -157,18 +156,18 @@ class Line:
 
         Unmatched rows must; held ones too, unless some of them would have to wait for these blocks.
         """
-        if not self._gives_later:
+        if not self.exit.gives_later:
             return False
-        if self.store.plan.query.how != "inner":
+        if self.exit.gives_alone:
             return True
         first = min(block.times[0] for block in blocks.values())
         return bool(self.exit.hold) and min(self.inputs.reach({}).values()) <= first
 
-    def settle(self, pending: Mapping[str, int], joined: str | None = None, suspended: Collection[str] = ()) -> Rows:
+    def settle(self, pending: Mapping[str, int], joined: str | None = None, suspended: bool = False) -> Rows:
         """Give out and forget what no tuple still to come can reach; ``pending``: the next tuple of this batch.
 
-        A lazy window is left as it is when a block of its own stream has just been ``joined``, and so is one with
-        ``suspended`` tuples, which have not probed yet.
+        A lazy window is left as it is when a block of its own stream has just been ``joined``. If they are
+        ``suspended``, pending tuples are stored and have yet to probe.
         """
         reach = self.memory.settling(self.inputs.reach(pending))
         limit, second = sorted(reach.values())[:2]
@@ -176,15 +175,16 @@ class Line:
             second = min(second, NEVER)  # what nothing pushes out of a row window stays until all streams have ended
         windows, storage = self.store.windows, self.store.plan.storage
         others = {name: second if reach[name] == limit else limit for name, window in windows.items() if len(window)}
-        if self._gives_later:
+        later = self.exit.gives_later
+        if later:
             for name, time in others.items():
-                yield from self.exit.leave(name, time, limit)
+                yield from self.exit.leave(name, time, limit, pending.get(name, AFTER_ALL) if suspended else AFTER_ALL)
             if limit == AFTER_ALL:
                 yield from self.exit.leave_at_the_end(self.inputs.latest)
         for name, time in others.items():
-            if name not in suspended and (name != joined or not storage[name].lazy):
+            if not (suspended and name in pending) and (name != joined or not storage[name].lazy):
                 self._forget(name, time)
-        if self._gives_later:
+        if later:
             yield from self.exit.release(limit)
 
     def check_settled(self) -> None:

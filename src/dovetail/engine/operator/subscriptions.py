@@ -15,7 +15,8 @@ from typing import Any
 
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.deliver.route import Subscription, checked_count, condition_text, member_columns
-from dovetail.model.window import RowWindow
+from dovetail.model.query import JoinQuery
+from dovetail.model.window import RowWindow, TimeWindow
 from dovetail.plan.share_queries import Member, SharedPlan, window_size
 
 Since = tuple[int, int]
@@ -104,16 +105,17 @@ class Subscriptions:
         if latest == BEFORE_ALL:
             return place
         whole: dict[str, int] = {}
-        complete = latest + 1
+        settled = BEFORE_ALL
         for stream in member.query.streams:
             size = 0 if isinstance(stream.window, RowWindow) else window_size(stream.window)
-            complete = max(complete, min(self.kept[stream.name] + size, AFTER_ALL))
+            settled = max(settled, min(self.kept[stream.name] + size, AFTER_ALL))
             for column in member_columns(member, stream.name):
                 epoch, time = self.columns[stream.name][column]
                 if epoch:
                     whole[stream.name] = max(whole.get(stream.name, 0), epoch)
-                    complete = AFTER_ALL if isinstance(stream.window, RowWindow) else max(complete, time + 1 + size)
-        return replace(place, whole=whole, complete_from=complete)
+                    settled = AFTER_ALL if isinstance(stream.window, RowWindow) else max(settled, time + 1 + size)
+        complete = min(max(latest + 1, settled) + _later(member.query), AFTER_ALL)
+        return replace(place, whole=whole, complete_from=complete, settled_from=settled)
 
     def state(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -132,6 +134,12 @@ class Subscriptions:
             epoch=checked_count(state["epoch"]),
             following=checked_count(state["following"]),
         )
+
+
+def _later(query: JoinQuery) -> int:
+    """How much later than its members' times a row may depend on them: unmatched for a window, counted for another."""
+    widest = max(s.window.length_us if isinstance(s.window, TimeWindow) else AFTER_ALL for s in query.streams)
+    return (widest if query.how != "inner" else 0) + (widest + 1 if query.aggregation else 0)
 
 
 def _since(columns: Mapping[str, Any]) -> dict[str, Since]:

@@ -35,12 +35,12 @@ _SPARE = 4096
 class Sliding(Hold):
     """Order and aggregates in one."""
 
-    def __init__(self, query: JoinQuery, projection: Projection) -> None:
-        super().__init__(query, projection)
+    def __init__(self, query: JoinQuery, projection: Projection, label: str = "") -> None:
+        super().__init__(query, projection, label=label)
         assert query.aggregation is not None
         self._ordered = True
         self._aggregation, self._joined, self._schema = query.aggregation, query.joined, query.schema
-        self._live = Live()
+        self._live = Live(label)
         self._groups: Groups | None = None
         self._allowed = _SPARE
         self._select = [compile_expression(output.expression) for output in query.aggregation.select]
@@ -98,8 +98,8 @@ class Sliding(Hold):
 class Live(Pile):
     """The results that count; ``foreign`` once another engine's have been taken over."""
 
-    def __init__(self) -> None:
-        super().__init__("live", _until, BEFORE_ALL)
+    def __init__(self, label: str) -> None:
+        super().__init__(f"live{label}", _until, BEFORE_ALL)
         self.foreign = False
 
     def restore(self, header: dict[str, Any]) -> None:

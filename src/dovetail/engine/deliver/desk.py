@@ -1,0 +1,116 @@
+"""The desk of one query of a group: what it needs for itself beyond the rows that results are routed to.
+
+An outer, semi or anti join notes which tuples have found a partner under its own windows and conditions, and an
+aggregating query counts its own results. So each has an exit of its own over the windows that all share:
+
+    routed results -> noted, held or counted, as if the query were alone -> rows under its name, with all columns
+
+A query that joined later gives out only what it can know. A row of one stream alone comes out if its tuple arrived
+after the query and every partner it may have had was stored; aggregates begin once all that counts is known.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+
+from dovetail.engine.buffer.marks import Marks
+from dovetail.engine.buffer.section import Section
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.partial import Ids, Partial
+from dovetail.engine.combine.store import Store
+from dovetail.engine.deliver.exit import Exit, own_exit
+from dovetail.engine.deliver.hold import result_times
+from dovetail.engine.deliver.project import Projection
+from dovetail.engine.deliver.route import MEMBERSHIP, Subscription
+from dovetail.plan.physical import Plan
+from dovetail.plan.share_queries import Member
+
+Rows = Iterator[pa.RecordBatch]
+
+
+class Desk:
+    """One query's way out."""
+
+    def __init__(self, member: Member, place: Subscription, store: Store, schema: pa.Schema) -> None:
+        self.name = member.name
+        self.number = place.number
+        self._query = member.query
+        self._schema = schema
+        self._first = place.complete_from if member.query.aggregation else None
+        plan = replace(store.plan, query=member.query)
+        self._exit = own_exit(member.query, store, _Known(plan, store.windows, place), f" {place.number}")
+
+    def names(self, schema: pa.Schema) -> None:
+        """Rows have these columns from now on."""
+        self._schema = schema
+
+    @property
+    def exit(self) -> Exit:
+        """The exit that the query would have alone."""
+        return self._exit
+
+    def take(self, results: Partial) -> Rows:
+        """Results of the query."""
+        return self._named(self._exit.give_rows(self._exit.wanted(results)))
+
+    def leave(self, name: str, others: int, limit: int, before: int) -> Rows:
+        """Rows of a stream that come out on their own."""
+        return self._named(self._exit.leave(name, others, limit, before))
+
+    def leave_at_the_end(self, latest: int) -> Rows:
+        """Those that stay to the end of all input."""
+        return self._named(self._exit.leave_at_the_end(latest))
+
+    def release(self, limit: int) -> Rows:
+        """What was held and is not after this time."""
+        return self._named(self._exit.release(limit))
+
+    def adopt(self, plan: Plan) -> None:
+        """Read columns as another plan stores them."""
+        self._exit.adopt(replace(plan, query=self._query))
+
+    def sections(self) -> list[Section]:
+        """Its parts of the state, under its number."""
+        return self._exit.sections()
+
+    def close(self) -> None:
+        """The query has left: nothing about tuples is noted for it any more."""
+        for section in self.sections():
+            if isinstance(section, Marks):
+                section.close()
+
+    def _named(self, batches: Iterable[pa.RecordBatch]) -> Rows:
+        for rows in batches:
+            known = rows if self._first is None else rows.filter(pa.array(result_times(rows) >= self._first))
+            if known.num_rows:
+                yield self._widened(known)
+
+    def _widened(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        own = dict(zip(rows.schema.names, rows.columns, strict=True))
+        own["query"] = pa.repeat(pa.scalar(self.name, pa.string()), rows.num_rows)
+        columns = [own[f.name] if f.name in own else pa.nulls(rows.num_rows, f.type) for f in self._schema]
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+
+class _Known(Projection):
+    """Rows of a query that may have joined later: of one stream alone only those of which it knows enough."""
+
+    def __init__(self, plan: Plan, windows: Mapping[str, Window], place: Subscription) -> None:
+        super().__init__(plan, windows)
+        self._since, self._settled = place.since, place.settled_from
+
+    def alone(self, stream: str, ids: Ids, times: Ids) -> Rows:
+        if self._since:
+            window = self._windows[stream]
+            known = window.take(MEMBERSHIP, ids).to_numpy() >= self._since
+            if self._settled is not None:
+                known &= window.times[ids - window.base] >= self._settled
+            ids, times = ids[known], times[known]
+        return super().alone(stream, ids, times)
+
+
+def number_of(section: str) -> int | None:
+    """Of the desk that a section of the state belongs to, if it does to one."""
+    label = section.partition("/")[0].partition(" ")[2]
+    return int(label) if label.isdigit() else None
