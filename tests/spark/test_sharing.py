@@ -18,6 +18,10 @@ QUERIES: dict[str, dict[str, Any]] = {
     "far": {"window": "4 seconds", "select": "A.row AS a, B.row AS b, A.x + 1 AS x", "order": "hold"},
     "some": {"window": "3 seconds", "where": "A.n > 20 AND B.x > 0", "select": "A.row AS a, B.g AS g"},
     "sync": {"window": "2 seconds", "where": "A.n > 20", "select": "A.row AS a, B.row AS b", "order": "sync"},
+    "left": {"window": "2 seconds", "where": "A.n > 20", "select": "A.row AS a, B.row AS b", "how": "left"},
+    "semi": {"window": "1 second", "select": "A.row AS a", "how": "semi", "order": "hold"},
+    "each": {"window": "1 second", "select": "A.k AS key, COUNT(*) AS n, SUM(B.n) AS total", "by": "GROUP BY A.k"},
+    "all": {"window": "2 seconds", "select": "COUNT(*) AS n", "by": ""},
 }
 
 
@@ -25,6 +29,9 @@ def made(name: str, data: dict[str, Any]) -> dv.Query:
     options = dict(QUERIES[name])
     where = options.pop("where", None)
     streams = [dv.stream(each, frame, time="ts", delay="3 seconds") for each, frame in data.items()]
+    if "by" in options:
+        text = f"SELECT {options['select']} FROM A, B WHERE {ON} {options['by']}"
+        return dv.sql(text, *streams, window=options["window"], partitions=2).named(name)
     return dv.join(*streams, on=f"{ON} AND {where}" if where else ON, partitions=2, **options).named(name)
 
 
@@ -56,7 +63,7 @@ def test_each_query_gets_what_it_gets_alone_across_a_restart(spark: Any, tmp_pat
     for part in (batches[:2], batches[2:]):
         folder.feed(part)
         run(folder, *QUERIES, sinks=sinks)
-    for name in ("far", "some", "sync"):
+    for name in ("far", "some", "sync", "left", "semi", "each", "all"):
         rows, alone = written(folder, name), bare(name).local()
         expected = [alone.push(each, table) for push in batches for each, table in push.batch.items()]
         assert_same_rows(rows, pa.concat_tables(expected))

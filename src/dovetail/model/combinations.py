@@ -132,9 +132,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "a batch that fails is tried again by Spark, and then ends the query",
         "Have the function give NULL for rows it cannot judge.",
     ),
-    Refusal({"runs": ("shared",), "how": _NOT_INNER}, "only inner joins share an operator", "Let it run alone."),
     Refusal({"runs": ("shared",), "budget": _BUDGETS}, "shared queries take no budget", "Let it run alone."),
-    Refusal({"runs": ("shared",), "aggregates": ("yes",)}, "shared queries give rows", "Let it run alone."),
 )
 
 

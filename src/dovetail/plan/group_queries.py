@@ -13,6 +13,8 @@ from dovetail.errors import QueryError, nearest
 from dovetail.model.choice import as_choice
 from dovetail.model.combinations import check_combination
 from dovetail.model.stream import Stream
+from dovetail.plan.partition_grid import Axis
+from dovetail.plan.share_cells import own_axes
 from dovetail.plan.share_cost import Verdict, better_alone, verdict
 from dovetail.plan.share_queries import (
     SCHEDULES,
@@ -55,8 +57,14 @@ class Groups:
         return cls(given, chosen, schedule, apart)
 
     def together(self) -> "Groups":
-        """Every query in the group it fits into, whatever that costs: such groups do not depend on one another."""
-        return replace(self, places=tuple(place.partition("/")[0] for place in self.places), verdicts={})
+        """Every query in the group it fits into, whatever that costs: such groups do not depend on one another.
+
+        On Spark that is a group with the same buckets.
+        """
+        axes = [own_axes(member.query) for member in self.members]
+        places = [place.partition("/")[0] for place in self.places]
+        apart = [place if own is None else f"{place} {_named(own)}" for place, own in zip(places, axes, strict=True)]
+        return replace(self, places=tuple(apart), verdicts={})
 
     def adding(self, member: Member, place: str | None = None) -> "Groups":
         """With one more query: in this group if it fits there, else where it costs less."""
@@ -97,6 +105,10 @@ class Groups:
         for member, place in zip(self.members, self.places, strict=True):
             together.setdefault(place, []).append(member)
         return {place: share_plan(members, self.schema, self.schedule, place) for place, members in together.items()}
+
+
+def _named(axes: tuple[Axis, ...]) -> str:
+    return " x ".join(map(str, axes)) or "in one cell"
 
 
 def _check(member: Member, names: set[str], known: dict[str, Stream]) -> None:

@@ -130,15 +130,27 @@ class Grid:
         return f"{self.cells} cells: {axes}; copies: {copies}; copy factor {self.copy_factor:.3g}"
 
 
-def partition_grid(query: JoinQuery, buckets: int, rates: Mapping[str, float] | None = None) -> Grid:
-    """The grid of at most ``buckets`` cells whose cells have the least to take in; then the fewest copies."""
+def partition_grid(
+    query: JoinQuery, buckets: int, rates: Mapping[str, float] | None = None, along: Sequence[Axis] | None = None
+) -> Grid:
+    """The grid of at most ``buckets`` cells whose cells have the least to take in; then the fewest copies.
+
+    ``along``: it has none but these axes.
+    """
     candidates: list[Axis] = [*_key_axes(query), *_range_axes(query), *_stream_axes(query)]
+    if along is not None:
+        wanted = [replace(axis, size=1) for axis in along]
+        candidates = [axis for axis in candidates if axis in wanted]
     whole = Grid(query.names, (), dict(rates or {}))
     grids = (_with_sizes(whole, candidates, sizes) for sizes in _products(len(candidates), buckets))
-    alone = query.names[:1] if query.how == "semi" else query.preserved
-    whole_rows = (grid for grid in grids if all(_in_one_cell(grid, stream) for stream in alone))
-    allowed = (grid for grid in whole_rows if keeps_groups(query, grid))
+    allowed = (grid for grid in grids if serves(grid, query))
     return min(allowed, key=lambda grid: (grid.copy_factor / grid.cells, grid.copy_factor, len(grid.axes)))
+
+
+def serves(grid: Grid, query: JoinQuery) -> bool:
+    """Whether rows that come out on their own, and groups of aggregates, are whole in one cell."""
+    alone = query.names[:1] if query.how == "semi" else query.preserved
+    return all(_in_one_cell(grid, stream) for stream in alone) and keeps_groups(query, grid)
 
 
 def _with_sizes(whole: Grid, candidates: Sequence[Axis], sizes: Sequence[int]) -> Grid:

@@ -34,7 +34,7 @@ class Desk:
 
     def __init__(self, member: Member, place: Subscription, store: Store, schema: pa.Schema) -> None:
         self.name = member.name
-        self.number = place.number
+        self.place = place
         self._query = member.query
         self._schema = schema
         self._first = place.complete_from if member.query.aggregation else None

@@ -37,11 +37,11 @@ class Routing(Projection):
         query, windows = store.plan.query, store.windows
         ages = Ages(query, windows, store.row_windows, RowCheck(windows, store.row_windows))
         self.router = Router(shared, places, certain, windows, ages)
-        known = {desk.number: desk for desk in self.desks.values()}
-        gone = known.keys() - {place.number for place in places}
+        known = {desk.place.number: desk for desk in self.desks.values() if desk.place in places}
+        for desk in self.desks.values():
+            if desk.place not in places:
+                desk.close()
         self.desks = {}
-        for number in gone:
-            known[number].close()
         for at, (member, place) in enumerate(zip(shared.members, places, strict=True)):
             if needs_desk(member.query):
                 self.desks[at] = known.get(place.number) or Desk(member, place, store, shared.schema)

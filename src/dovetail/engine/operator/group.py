@@ -20,6 +20,7 @@ from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Lateness, Read
 from dovetail.engine.admit.inputs import Batch, Spans
 from dovetail.engine.block.block import interleave
+from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.section import Changes, HeaderSection, SliceKey, Slices, whole_numbers
 from dovetail.engine.combine.staged import StagedProbe, Suspended
 from dovetail.engine.deliver.desk import number_of
@@ -195,14 +196,18 @@ class Group:
     def progress(self) -> dict[str, dict[str, Any]]:
         """How far each stream has come, for a group that starts later."""
         inputs = self._line.inputs
-        reference = {"reference": inputs.horizon.reference}
+        reference = {"reference": inputs.horizon.reference, "latest": inputs.latest}
         return {name: each | reference for name, each in inputs.watermarks.progress().items()}
 
     def start_late(self, progress: Mapping[str, Mapping[str, Any]]) -> None:
         """Begin with the progress that other groups have seen: what is late for them is late here."""
         self._line.inputs.watermarks.start_late(progress)
-        known = [progress[name].get("reference") for name in self.streams if name in progress]
-        self._line.inputs.horizon.reference = max((time for time in known if time is not None), default=None)
+        known = [progress[name] for name in self.streams if name in progress]
+        reached = (each.get("reference") for each in known)
+        self._line.inputs.horizon.reference = max((time for time in reached if time is not None), default=None)
+        latest = max((int(each.get("latest", each["watermark"])) for each in known), default=BEFORE_ALL)
+        self._members.subscriptions = Subscriptions.late(self.shared, latest)
+        self._renew_router()
 
     @property
     def frontier(self) -> int:

@@ -55,6 +55,14 @@ class Subscriptions:
         below = _conditions(shared)
         return cls(places, _sizes(shared), below, below, stored, kept, 0, len(places))
 
+    @classmethod
+    def late(cls, shared: SharedPlan, latest: int) -> "Subscriptions":
+        """Of a group that starts after others have come so far: nothing up to this time was stored."""
+        new = cls.of(shared)
+        new = replace(new, kept=dict.fromkeys(new.kept, latest if latest == BEFORE_ALL else latest + 1))
+        places = (new.joining(member, at, latest) for at, member in enumerate(shared.members))
+        return replace(new, places=tuple(places))
+
     def fit(self, shared: SharedPlan) -> bool:
         """Whether they are those of exactly these queries."""
         return [(each.name, each.fingerprint) for each in self.places] == [

@@ -89,7 +89,7 @@ def describe_shared(query: JoinQuery) -> str:
         for stream in query.streams
     ]
     conditions = " AND ".join(sorted(map(str, query.predicates)))
-    return "\n".join([*streams, f"  shared {query.how} join on {conditions}, late {query.late}"])
+    return "\n".join([*streams, f"  shared inner join on {conditions}, late {query.late}"])
 
 
 def _kind(window: Window | None) -> str:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from dovetail.model.query import JoinQuery
 from dovetail.plan.buckets import buckets_of, end_needs_all_rows
-from dovetail.plan.partition_grid import Grid, partition_grid
+from dovetail.plan.partition_grid import Axis, Grid, partition_grid
+from dovetail.plan.share_cells import plain_join
 from dovetail.runtime.spark.bucket_numbers import bucket_numbers
 from dovetail.runtime.spark.streaming_run import state_partitions
 
@@ -33,7 +34,8 @@ class Layout:
 class Layouts:
     """The layout of a query for any number of partitions; a value that travels to the workers.
 
-    ``shared`` operators order rows by a last step of their own, so they may always have several buckets. Over
+    ``shared`` operators order rows by a last step of their own, so they may always have several buckets, those of an
+    inner join, or ``along`` the axes that their queries need. Over
     ``finite`` inputs some queries need all rows in one, because how they end depends on all of them.
     """
 
@@ -41,6 +43,7 @@ class Layouts:
     planned: int
     shared: bool = False
     finite: bool = False
+    along: tuple[Axis, ...] | None = None
 
     def plan(self) -> Layout:
         """The layout for the session as it is."""
@@ -62,5 +65,6 @@ class Layouts:
         return (self.query.partitions or partitions) if self.shared else buckets_of(self.query, partitions)
 
     def _of(self, buckets: int, partitions: int) -> Layout:
-        grid = partition_grid(self.query, buckets)
+        plain = plain_join(self.query) if self.shared else self.query
+        grid = partition_grid(plain, buckets, along=self.along)
         return Layout(grid, bucket_numbers(grid.cells, partitions), partitions)

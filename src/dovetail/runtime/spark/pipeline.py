@@ -31,6 +31,7 @@ from dovetail.model.window import TimeWindow
 from dovetail.plan.partition_grid import Grid
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
+from dovetail.plan.share_cells import own_axes
 from dovetail.plan.share_queries import SharedPlan
 from dovetail.plan.split_query import Operator, asked_tree, split_query
 from dovetail.runtime.spark.clock import clock, needs_clock
@@ -95,7 +96,8 @@ def _pipeline(
         count_bytes(session)
     inputs = {stream.name: _as_frame(session, stream) for stream in query.streams}
     finite = not any(frame.isStreaming for frame in inputs.values())
-    layouts = Layouts(_bare(query), planned_partitions(session), shared is not None, finite)
+    along = None if shared is None else own_axes(shared.members[0].query)
+    layouts = Layouts(_bare(query), planned_partitions(session), shared is not None, finite, along)
     kept = (_operator_plan(plan) if shared is None else plan).columns
     run = uuid4().hex
     packers = _packers(plan, kept, layouts.plan())
