@@ -33,7 +33,7 @@ def whole(some: Combination) -> dict[str, str]:
 
 def names_of(cell: Combination) -> str:
     """Its streams: a tree takes three."""
-    return "ABC" if cell["runs"] == "tree" else "AB"
+    return "ABC" if "tree" in cell["runs"] else "AB"
 
 
 def query_of(cell: Combination, data: Mapping[str, Any], window: str = "4 seconds") -> dv.Query:
@@ -41,7 +41,8 @@ def query_of(cell: Combination, data: Mapping[str, Any], window: str = "4 second
     *names, last = data
     options: dict[str, Any] = {axis: cell[axis] for axis in ("how", "order", "late", "algorithm", "on_error")}
     options["budget"] = None if cell["budget"] == "none" else dv.budget(**BUDGETS[cell["budget"]])
-    options["plan"] = ((*names,), last) if cell["runs"] == "tree" else "auto"
+    trees = {"tree": ((*names,), last), "deep tree": (names[0], (*names[1:], last))}
+    options["plan"] = trees.get(cell["runs"], "auto")
     options["partitions"] = 2 if cell["runtime"] == "spark" else None
     shown = names[:1] if cell["how"] in ("semi", "anti") else list(data)
     select = ", ".join(f"{name}.row AS {name.lower()}" for name in shown)

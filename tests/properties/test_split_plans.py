@@ -3,15 +3,17 @@
 from itertools import pairwise
 
 import pyarrow as pa
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+import dovetail as dv
 from dovetail.model.tree import Tree, tree_text
 from dovetail.testing import assert_same_rows, assert_subset, oracle, play
 from dovetail.testing.compare import ordered
 from dovetail.testing.replay import play_event
-from tests.properties.queries import RandomQuery, queries
+from tests.properties.queries import RandomQuery, queries, row_windows, time_windows
 from tests.properties.scripts import scripts
+from tests.properties.test_aggregates import aggregating
 
 
 @st.composite
@@ -69,3 +71,45 @@ def test_kept_late_rows_in_trees_add_no_wrong_result(data: st.DataObject) -> Non
     rows = play(kept.local(), script)
     assert_subset(rows, oracle(kept.model, script).rows)
     assert_subset(oracle(drawn.build().model, script).rows, rows)
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_aggregates_over_trees_are_those_of_counting_again(data: st.DataObject) -> None:
+    drawn, query = data.draw(aggregating(most=4).filter(lambda drawn: len(drawn[0].streams) > 2))
+    script = data.draw(scripts(drawn))
+    rows = play(query.replace(plan=data.draw(plans(drawn))).local(), script)
+    assert ordered(rows)
+    assert_same_rows(rows, oracle(query.model, script).rows)
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_row_windows_at_the_top_of_a_tree(data: st.DataObject) -> None:
+    drawn = data.draw(queries(most=4).filter(lambda drawn: len(drawn.streams) > 2))
+    *below, top = [stream.name for stream in drawn.streams]
+    windows = [data.draw(time_windows()) for _ in below]
+    drawn = drawn.with_windows(*windows, data.draw(row_windows()))
+    query = drawn.build(plan=(data.draw(trees(below)), top), order=data.draw(st.sampled_from(["none", "sync", "hold"])))
+    script = data.draw(scripts(drawn))
+    rows = play(query.local(), script)
+    assert query.model.order == "none" or ordered(rows)
+    assert_same_rows(rows, oracle(query.model, script).rows)
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_what_trees_leave_out_makes_no_wrong_row(data: st.DataObject) -> None:
+    drawn = data.draw(three_or_four)
+    memory = dv.tuples(data.draw(st.integers(2, 12)))
+    budget = data.draw(
+        st.sampled_from([dv.budget(cpu=0.01), dv.budget(memory=memory), dv.budget(cpu=0.01, memory=memory)])
+    )
+    query = drawn.build(plan=data.draw(plans(drawn)), budget=budget, order=data.draw(st.sampled_from(["none", "hold"])))
+    script = data.draw(scripts(drawn, ticks=True))
+    run = query.local()
+    rows = play(run, script)
+    assert_subset(rows, oracle(query.model, script).rows)
+    assert query.model.order == "none" or ordered(rows)
+    account = run.metrics().get("budget") or run.metrics()["memory"]
+    assert 0 <= account["completeness_low"] <= account["completeness"] <= account["completeness_high"] <= 1

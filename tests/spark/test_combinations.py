@@ -10,6 +10,8 @@ SAMPLE: list[dict[str, str]] = [
     {"how": "full", "budget": "memory spill", "order": "hold"},
     {"how": "semi", "windows": "rows per key", "order": "sync"},
     {"runs": "tree", "budget": "memory spill", "order": "hold"},
+    {"runs": "tree", "aggregates": "yes"},
+    {"runs": "deep tree", "budget": "cpu and memory harvest"},
     {"runs": "shared", "windows": "rows", "order": "adaptive"},
     {"budget": "cpu and memory harvest", "windows": "rows per key", "late": "divert"},
     {"aggregates": "yes", "budget": "memory spill", "algorithm": "sorted"},

@@ -65,6 +65,8 @@ def until(streams: tuple[Stream, ...]) -> Expression:
 
 
 def _end(stream: Stream) -> Expression:
+    if stream.expiry is not None:
+        return Column(stream.name, stream.expiry, pa.int64())
     assert isinstance(stream.window, TimeWindow), "row windows are refused when the query is built"
     time = Call("epoch_us", (Column(stream.name, stream.time, stream.time_type),), pa.int64())
     return Call("add", (time, Constant(stream.window.length_us, pa.int64())), pa.int64())

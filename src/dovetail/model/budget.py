@@ -90,12 +90,19 @@ class Budget:
         return self.policy in ("harvest", "drop")
 
     def divided(self, operators: int) -> "Budget":
-        """An equal share of the memory for each of several operators."""
-        if self.memory is None:
-            return self
-        whole = self.memory.count if isinstance(self.memory, Tuples) else self.memory
-        share = max(1, whole // operators)
-        return replace(self, memory=Tuples(share) if isinstance(self.memory, Tuples) else share)
+        """An equal share for each of several operators; together they are as complete as asked."""
+        cpu = None if self.cpu is None else self.cpu / operators
+        least = None if self.min_completeness is None else self.min_completeness ** (1 / operators)
+        memory = self.memory
+        if memory is not None:
+            share = max(1, self.size // operators)
+            memory = Tuples(share) if isinstance(memory, Tuples) else share
+        return replace(self, cpu=cpu, memory=memory, min_completeness=least)
+
+    @property
+    def size(self) -> int:
+        """The memory as a number, of bytes or of tuples."""
+        return self.memory.count if isinstance(self.memory, Tuples) else self.memory or 0
 
     def __str__(self) -> str:
         cpu = "" if self.cpu is None else f"cpu {self.cpu:g}, "

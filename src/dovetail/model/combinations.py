@@ -23,7 +23,7 @@ AXES: Mapping[str, tuple[str, ...]] = {
     "windows": ("time", "rows", "rows per key"),
     "order": ("none", "sync", "hold", "adaptive"),
     "late": ("drop", "keep", "divert"),
-    "runs": ("alone", "tree", "shared"),
+    "runs": ("alone", "tree", "deep tree", "shared"),  # deep: the last stream, or one of rows, is below the top
     "budget": (
         "none",
         "cpu harvest",
@@ -48,6 +48,7 @@ _BUDGETS = AXES["budget"][1:]
 SHEDS = tuple(word for word in _BUDGETS if "harvest" in word or "drop" in word)
 _OF_MEMORY = tuple(word for word in _BUDGETS if "memory" in word)
 _COUNTED = ("rows", "rows per key")
+_TREES = ("tree", "deep tree")
 
 
 @dataclass(frozen=True)
@@ -78,43 +79,23 @@ REFUSALS: tuple[Refusal, ...] = (
         "Give every stream a time window.",
     ),
     Refusal(
-        {"how": _NOT_INNER, "runs": ("tree",)},
+        {"how": _NOT_INNER, "runs": _TREES},
         "a tree joins the results of joins, and this kind of join is of two streams",
         "Take plan='multiway'.",
     ),
     Refusal(
-        {"runs": ("tree",), "aggregates": ("yes",)},
-        "aggregates need the members of each result",
-        "Take plan='multiway'.",
-    ),
-    Refusal(
-        {"runs": ("tree",), "budget": SHEDS},
-        "what to leave out is decided for one operator",
-        "Take plan='multiway', or policy='spill' or 'fail'.",
-    ),
-    Refusal(
-        {"runs": ("tree",), "late": ("divert",)},
-        "rows are handed over by one operator",
-        "Take plan='multiway', or late='drop' or 'keep'.",
-    ),
-    Refusal(
-        {"runs": ("tree",), "windows": _COUNTED},
+        {"runs": ("deep tree",), "windows": _COUNTED},
         "what pushes a row out of its window may come after its results were handed up",
-        "Take plan='multiway'.",
+        "Join the stream at the top of the tree, or take plan='multiway'.",
     ),
     Refusal(
-        {"runs": ("tree",), "idle": ("yes",)},
+        {"runs": _TREES, "idle": ("yes",)},
         "a silent stream follows all others, and an operator of a tree sees only some of them",
         "Take plan='multiway', or advance streams by hand.",
     ),
     Refusal(
-        {"runs": ("tree",), "ahead": ("yes",)},
+        {"runs": _TREES, "ahead": ("yes",)},
         "how far ahead a row lies is judged by all streams, and an operator of a tree sees only some of them",
-        "Take plan='multiway'.",
-    ),
-    Refusal(
-        {"runs": ("tree",), "on_error": ("divert",)},
-        "it is not known which rows made an operator fail",
         "Take plan='multiway'.",
     ),
     Refusal(
@@ -144,13 +125,12 @@ def refusal(combination: Combination) -> Refusal | None:
 def features_of(query: Any, runs: str | None = None, runtime: str = "embedded") -> dict[str, str]:
     """A query as a combination; one with a plan of several operators is a tree."""
     windows = [stream.window for stream in query.streams if isinstance(stream.window, RowWindow)]
-    asked = query.plan not in ("auto", "multiway") and len(query.streams) > 2
     return {
         "how": query.how,
         "windows": "time" if not windows else "rows per key" if windows[0].per == "key" else "rows",
         "order": "adaptive" if isinstance(query.order, Adaptive) else query.order,
         "late": query.late,
-        "runs": runs or ("tree" if asked else "alone"),
+        "runs": runs or _shape(query),
         "budget": _budget_word(query.budget),
         "aggregates": "yes" if query.aggregation else "no",
         "idle": "yes" if any(stream.idle_us is not None for stream in query.streams) else "no",
@@ -158,6 +138,16 @@ def features_of(query: Any, runs: str | None = None, runtime: str = "embedded") 
         "on_error": query.on_error,
         "runtime": runtime,
     }
+
+
+def _shape(query: Any) -> str:
+    """How a query runs that is not shared; a binary tree has all but the last stream below the top."""
+    if query.plan in ("auto", "multiway") or len(query.streams) < 3:
+        return "alone"
+    names = query.names
+    top = names[-1:] if query.plan == "binary" else [part for part in query.plan if isinstance(part, str)]
+    below = [stream for stream in query.streams if stream.name not in top]
+    return "deep tree" if any(isinstance(stream.window, RowWindow) for stream in below) else "tree"
 
 
 def _budget_word(budget: Budget | None) -> str:

@@ -16,6 +16,8 @@ class Stream:
     """One input of a query, as ``dovetail.stream`` builds it; it stands in queries under ``name``.
 
     ``declared``: the name it was made with, if a query knows it by an alias. ``ahead_us``: how far a row may lie ahead.
+    ``expiry``: the column that says until when a tuple is inside, if that is not its time plus the window: tuples that
+    are results of another operator have several members.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Stream:
     data: Any = field(default=None, compare=False, repr=False)
     declared: str | None = field(default=None, compare=False, repr=False)
     ahead_us: int | None = None
+    expiry: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:

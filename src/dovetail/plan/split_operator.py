@@ -45,7 +45,7 @@ def split_operator(query: JoinQuery, known: Statistics, weights: Weights) -> tup
 
 def may_split(query: JoinQuery) -> bool:
     """Whether several operators may stand for one."""
-    return refusal(features_of(query, runs="tree")) is None
+    return refusal(features_of(query, runs="deep tree")) is None
 
 
 def _trees(names: tuple[str, ...]) -> Iterator[Tree]:

@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from dovetail.model.aggregate import UNTIL, until
 from dovetail.model.algorithm import Algorithm
-from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
+from dovetail.model.expression import Call, Column, Expression, columns_of
 from dovetail.model.output import Output
 from dovetail.model.predicate import Band, Equality, Predicate, operands, predicate_streams, rewritten
 from dovetail.model.query import JoinQuery
@@ -65,37 +66,44 @@ def split_query(query: JoinQuery, tree: Tree) -> Operator:
     """The operators of a tree, the last one giving the query's own results."""
     closed = replace(query, predicates=close_equalities(query.predicates))
     if query.budget is not None:
-        closed = replace(closed, budget=query.budget.divided(_operators(tree)))
+        closed = replace(closed, budget=query.budget.divided(operators_of(tree)))
     return _operator(closed, tree, query.select, top=True)
 
 
-def _operators(tree: Tree) -> int:
-    return 0 if isinstance(tree, str) else 1 + sum(map(_operators, tree))
+def operators_of(tree: Tree) -> int:
+    """How many operators a tree has."""
+    return 0 if isinstance(tree, str) else 1 + sum(map(operators_of, tree))
 
 
 def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: bool) -> Operator:
     parts = {tree_text(part): part for part in tree}
     own = _distinct([predicate for predicate in query.predicates if _belongs(predicate, tree)], query, parts)
-    needed = {column for output in select for column in columns_of(output.expression)}
+    aggregation = query.aggregation if top else None
+    plain = [output for output in select if aggregation is None or output.name != UNTIL]
+    needed = {column for output in plain for column in columns_of(output.expression)}
     needed |= {column for predicate in own for column in _columns(predicate)}
     below = {name: _below(query, part, needed) for name, part in parts.items() if not isinstance(part, str)}
     streams = tuple(_stream(query, name, below.get(name), part) for name, part in parts.items())
     where = {leaf: name for name, part in parts.items() if not isinstance(part, str) for leaf in leaves(part)}
-    predicates = tuple(_moved(predicate, where) for predicate in own) + tuple(_in_time(streams, below))
+    predicates = tuple(_moved(predicate, where) for predicate in own) + tuple(_in_time(streams))
+    outputs = {output.name: moved(output.expression, where) for output in plain}
+    if aggregation is not None or not top:
+        outputs[UNTIL if top else EXPIRY] = until(streams)
     made = JoinQuery(
         streams,
         predicates,
         tuple((name, condition) for name, condition in query.filters if name in parts),
-        tuple(Output(output.name, moved(output.expression, where)) for output in select),
+        tuple(Output(name, expression) for name, expression in outputs.items()),
         order=query.order if top else "none",
         late=query.late,
         algorithm=query.algorithm if isinstance(query.algorithm, str) else _of_these(query.algorithm, parts),
         partitions=query.partitions,
         invalidation=query.invalidation,
+        aggregation=aggregation,
         budget=query.budget,
         cross=True,  # a tree may put streams together that only meet higher up
     )
-    return Operator(made if top else _with_expiry(made, below), below)
+    return Operator(made, below)
 
 
 def _of_these(algorithm: Mapping[str, Algorithm], parts: Mapping[str, Tree]) -> dict[str, Algorithm]:
@@ -140,7 +148,8 @@ def _stream(query: JoinQuery, name: str, below: Operator | None, part: Tree) -> 
     delay = max(widths[stream.name] + stream.delay_us for stream in members)
     if query.budget is not None and (query.budget.cpu is not None or query.budget.policy == "spill"):
         delay = _ANY_TIME
-    return Stream(name, below.query.schema, "result_time", TimeWindow(max(widths.values())), delay)
+    window = TimeWindow(max(widths.values()))
+    return Stream(name, below.query.schema, "result_time", window, delay, expiry=EXPIRY)
 
 
 def _width(stream: Stream) -> int:
@@ -148,12 +157,12 @@ def _width(stream: Stream) -> int:
     return stream.window.length_us
 
 
-def _in_time(streams: tuple[Stream, ...], below: Mapping[str, Operator]) -> Iterable[Predicate]:
+def _in_time(streams: tuple[Stream, ...]) -> Iterable[Predicate]:
     """No member is newer than the last moment at which an intermediate result's members are all inside."""
-    for name in below:
-        for other in streams:
-            if other.name != name:
-                yield Band(_time(other), Column(name, EXPIRY, pa.int64()), None, 0)
+    for stream in streams:
+        if stream.expiry is not None:
+            last = Column(stream.name, stream.expiry, pa.int64())
+            yield from (Band(_time(other), last, None, 0) for other in streams if other.name != stream.name)
 
 
 def is_in_time(predicate: Predicate) -> bool:
@@ -163,16 +172,6 @@ def is_in_time(predicate: Predicate) -> bool:
 
 def _time(stream: Stream) -> Expression:
     return Call("epoch_us", (Column(stream.name, stream.time, stream.time_type),), pa.int64())
-
-
-def _with_expiry(query: JoinQuery, below: Mapping[str, Operator]) -> JoinQuery:
-    ends: list[Expression] = [
-        Column(stream.name, EXPIRY, pa.int64())
-        if stream.name in below
-        else Call("add", (_time(stream), Literal(_width(stream), pa.int64())), pa.int64())
-        for stream in query.streams
-    ]
-    return replace(query, select=(*query.select, Output(EXPIRY, Call("least", tuple(ends), pa.int64()))))
 
 
 def _columns(predicate: Predicate) -> Iterable[Column]:

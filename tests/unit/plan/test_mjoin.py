@@ -120,9 +120,8 @@ def test_one_operator_unless_intermediate_results_are_few() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"late": "divert"}, "late='divert'"),
         ({"window": dv.rows(10)}, "pushes a row out of its window"),
-        ({"select": "COUNT(*) AS n"}, "aggregates='yes'"),
+        ({"how": "left"}, "how='left' and runs='tree' do not go together"),
     ],
 )
 def test_what_needs_one_operator_says_so(options: dict[str, object], why: str) -> None:

@@ -9,6 +9,7 @@ Results of a call are handed up in pieces; when it is done, so is the promise of
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import pyarrow as pa
@@ -22,8 +23,14 @@ from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.state import FORMAT
 from dovetail.errors import StateError
 from dovetail.model.query import JoinQuery
+from dovetail.model.stream import Stream
 from dovetail.plan.split_query import Operator as OperatorQuery
 
+_TOLD = ("stream", "reason", "late_by")
+_SUMMED = (
+    "limit", "held", "spilled", "spilled_bytes", "parts", "flushes", "flushed_tuples", "passes", "probes",
+    "disk_results", "cpu", "given_s", "used_s", "comparisons", "comparisons_skipped", "pending",
+)  # fmt: skip
 _PIECE_ROWS = 1 << 16  # results that are handed up at once: enough for a good block, few enough to bound memory
 
 
@@ -102,8 +109,8 @@ class Tree:
 
     @property
     def diverted(self) -> SideOutput:
-        """That of the top: queries that divert rows are one operator."""
-        return self.nodes[-1].operator.diverted
+        """The rows of all streams that did not come in."""
+        return _Diverted({name: self.nodes[at].operator.diverted for name, at in self._streams.items()})
 
     def lateness(self) -> dict[str, Lateness]:
         """Of each stream whose late rows are dropped."""
@@ -119,7 +126,8 @@ class Tree:
         parts = [node.operator.metrics() for node in self.nodes]
         streams = {name: parts[at]["streams"][name] for name, at in self._streams.items()}
         held = sum(part["bytes"] for part in parts)
-        return parts[-1] | {"streams": streams, "operators": parts, "bytes": held}
+        accounts = {name: _together(name, parts) for name in ("budget", "memory") if name in parts[-1]}
+        return parts[-1] | accounts | {"streams": streams, "operators": parts, "bytes": held}
 
     def changes(self) -> Changes:
         """What to write to a state store since the last call."""
@@ -153,6 +161,52 @@ class Tree:
             new = {(s.removeprefix(own), n): rows for (s, n), rows in changes.new.items() if s.startswith(own)}
             gone = [(s.removeprefix(own), n) for s, n in changes.gone if s.startswith(own)]
             node.operator.apply(Changes(new, gone, json.dumps(header["operators"][at]).encode()))
+
+
+@dataclass(frozen=True)
+class _Diverted:
+    """The side outputs of all operators as one, by stream."""
+
+    parts: Mapping[str, SideOutput]
+
+    def table(self) -> pa.Table:
+        """The rows that nobody has taken yet."""
+        return self._joined([part.table() for part in self._distinct()])
+
+    def drain(self) -> pa.Table:
+        """The same; they are forgotten here."""
+        return self._joined([part.drain() for part in self._distinct()])
+
+    def failed(self, stream: Stream, rows: pa.Table, error: Exception) -> None:
+        """Keep the rows of a batch that could not be joined."""
+        self.parts[stream.name].failed(stream, rows, error)
+
+    def _distinct(self) -> list[SideOutput]:
+        return list({id(part): part for part in self.parts.values()}.values())
+
+    def _joined(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """With a column per stream of the query, and none for streams that are results of operators."""
+        own = [table.select([n for n in table.schema.names if n in (*_TOLD, *self.parts)]) for table in tables]
+        return pa.concat_tables(own, promote_options="default").select([*_TOLD, *self.parts])
+
+
+def _together(account: str, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The account of a tree: a result needs those of all operators, so that shares of them multiply; the rest adds up.
+
+    Whoever leaves nothing out, or has met nothing yet to leave out, counts as whole.
+    """
+    accounts = [part[account] for part in parts]
+    found: dict[str, Any] = dict(accounts[-1])
+    for name in _SUMMED:
+        if name in found:
+            found[name] = sum(each[name] for each in accounts)
+    for name in ("completeness", "completeness_low", "completeness_high"):
+        if name in found:
+            found[name] = prod(each[name] for each in accounts)
+    if "missed" in found and found["completeness"] > 0:
+        results = parts[-1]["results"]
+        found["missed"] = results / found["completeness"] - results
+    return found
 
 
 def _pieces(rows: Rows, schema: pa.Schema) -> Iterator[pa.Table]:
