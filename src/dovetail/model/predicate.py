@@ -83,6 +83,7 @@ class Alternatives(Residual):
 
 
 Predicate = Equality | Band | Similarity | Residual
+_STREAMS = "_streams"
 
 
 def rewritten(predicate: Predicate, change: Callable[[Expression], Expression]) -> Predicate:
@@ -98,8 +99,12 @@ def rewritten(predicate: Predicate, change: Callable[[Expression], Expression]) 
 
 
 def predicate_streams(predicate: Predicate) -> frozenset[str]:
-    """The names of the streams a predicate relates."""
-    return frozenset().union(*(streams_of(operand) for operand in operands(predicate)))
+    """The names of the streams a predicate relates; found once, since planning asks very often."""
+    known: frozenset[str] | None = vars(predicate).get(_STREAMS)
+    if known is None:
+        known = frozenset().union(*(streams_of(operand) for operand in operands(predicate)))
+        vars(predicate)[_STREAMS] = known
+    return known
 
 
 def operands(predicate: Predicate) -> tuple[Expression, ...]:

@@ -13,7 +13,7 @@ from dovetail.model.statistics import Statistics
 from dovetail.plan.choose_algorithm import asked_algorithm, possible_algorithms
 from dovetail.plan.choose_invalidation import choose_lazy
 from dovetail.plan.choose_probe_order import choose_probe_order
-from dovetail.plan.cost import Weights, window_work
+from dovetail.plan.cost import Steps, Weights, steps_of, window_work
 from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
@@ -30,6 +30,7 @@ class Planner:
         self._predicates = close_equalities(query.predicates)
         self._possible = {name: possible_algorithms(name, self._predicates) for name in query.names}
         self._made: dict[object, Plan] = {}
+        self._last: tuple[object, object, Steps] = None, None, {}
 
     def choose(self, known: Statistics) -> Plan:
         """Probe orders and structures by predicted cost; what the query sets by hand stays."""
@@ -47,10 +48,17 @@ class Planner:
 
     def window_costs(self, orders: Orders, name: str, known: Statistics) -> dict[Algorithm, float]:
         """What storing one stream and probing its window costs per second, in each possible way."""
-        return {
-            algorithm: self.weights.cost(window_work(self._uniform(orders, algorithm), name, known))
-            for algorithm in self._possible[name]
-        }
+        uniform = {algorithm: self._uniform(orders, algorithm) for algorithm in self._possible[name]}
+        steps = self._steps(orders, known, next(iter(uniform.values())))
+        return {each: self.weights.cost(window_work(plan, name, known, steps)) for each, plan in uniform.items()}
+
+    def _steps(self, orders: Orders, known: Statistics, plan: Plan) -> Steps:
+        """Those of the last call, if it was about the same."""
+        before, about, found = self._last
+        if before is not orders or about is not known:
+            found = steps_of(plan, known)
+            self._last = orders, known, found
+        return found
 
     def _uniform(self, orders: Orders, algorithm: Algorithm) -> Plan:
         """Every stream stored in the same way, where it can be."""

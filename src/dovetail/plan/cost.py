@@ -17,7 +17,7 @@ every tuple that leaves walks its bucket.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log2
 
@@ -36,6 +36,7 @@ from dovetail.plan.physical import (
     TimeAccess,
 )
 
+Steps = Mapping[str, Sequence[LevelEstimate]]  # of the probes of each arriving stream
 NEAR_TUPLES, REMOTE_TUPLES = 1 << 11, 1 << 17
 LINE = 8  # neighbours in memory that come along with a tuple
 STRETCH = 256  # a scan counts matches in stretches of so many tuples, and looks again only where it found some
@@ -107,13 +108,14 @@ def cost(plan: Plan, known: Statistics, weights: Weights) -> float:
 
 def work(plan: Plan, known: Statistics) -> dict[str, float]:
     """How often each kind of work is done per second of event time."""
+    steps = steps_of(plan, known)
     names = plan.query.names
-    return _sum(term for name in names for term in (*_arriving(plan, known, name), *_window(plan, name, known)))
+    return _sum(term for n in names for term in (*_arriving(plan, known, n, steps[n]), *_window(plan, n, known, steps)))
 
 
-def window_work(plan: Plan, name: str, known: Statistics) -> dict[str, float]:
-    """The part of it that depends on how one stream is stored."""
-    return _sum(_window(plan, name, known))
+def window_work(plan: Plan, name: str, known: Statistics, steps: Steps) -> dict[str, float]:
+    """The part of it that depends on how one stream is stored; ``steps``: those of the plan."""
+    return _sum(_window(plan, name, known, steps))
 
 
 def _sum(terms: Iterable[tuple[str, float]]) -> dict[str, float]:
@@ -123,21 +125,23 @@ def _sum(terms: Iterable[tuple[str, float]]) -> dict[str, float]:
     return dict(total)
 
 
-def _window(plan: Plan, name: str, known: Statistics) -> Iterator[tuple[str, float]]:
+def _window(plan: Plan, name: str, known: Statistics, steps: Steps) -> Iterator[tuple[str, float]]:
     """A stream's tuples entering and leaving its window, and all others' probes of it."""
     yield from stored(plan.storage[name].algorithm, known.streams[name])
     asks = (other for other in known.streams if other in plan.probes and (other != name or not plan.storage[name].lazy))
     yield "forget", sum(known.streams[other].rate / known.streams[other].block for other in asks)
     for arriving, levels in plan.probes.items():
         stream = known.streams[arriving]
-        for level, step in zip(levels, _steps(plan, known, arriving), strict=True):
+        for level, step in zip(levels, steps[arriving], strict=True):
             if level.stream == name:
                 yield from probed(plan, known, level, step, stream)
 
 
-def _steps(plan: Plan, known: Statistics, arriving: str) -> list[LevelEstimate]:
+def steps_of(plan: Plan, known: Statistics) -> Steps:
+    """The steps of all probes; they depend on the orders alone."""
     predicates = close_equalities(plan.query.predicates)
-    return steps_along(known, predicates, arriving, [level.stream for level in plan.probes[arriving]])
+    orders = {name: [level.stream for level in levels] for name, levels in plan.probes.items()}
+    return {name: steps_along(known, predicates, name, order) for name, order in orders.items()}
 
 
 def stored(algorithm: Algorithm, stream: StreamStatistics) -> Iterator[tuple[str, float]]:
@@ -151,10 +155,11 @@ def stored(algorithm: Algorithm, stream: StreamStatistics) -> Iterator[tuple[str
         yield "sorted_merge", stream.rate * log2(1 + stream.tuples / stream.block)
 
 
-def _arriving(plan: Plan, known: Statistics, arriving: str) -> Iterator[tuple[str, float]]:
+def _arriving(
+    plan: Plan, known: Statistics, arriving: str, steps: Sequence[LevelEstimate]
+) -> Iterator[tuple[str, float]]:
     """What a stream's tuples cost whatever the structures: blocks, steps, matches, results."""
     stream = known.streams[arriving]
-    steps = _steps(plan, known, arriving)
     blocks, results = stream.rate / stream.block, steps[-1].found
     yield "tuple", stream.rate
     yield "block", blocks

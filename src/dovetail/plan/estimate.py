@@ -34,11 +34,12 @@ def selectivity(known: Statistics, predicates: Sequence[Predicate], bound: froze
     by_column: dict[object, float] = {}
     for predicate in usable:
         column = _own_side(predicate, name) if isinstance(predicate, Equality) else predicate
-        by_column[column] = min(by_column.get(column, 1.0), _of(known, predicate, name))
+        by_column[column] = min(by_column.get(column, 1.0), of_predicate(known, predicate, name))
     return prod(by_column.values())
 
 
-def _of(known: Statistics, predicate: Predicate, name: str) -> float:
+def of_predicate(known: Statistics, predicate: Predicate, name: str) -> float:
+    """The share of a window's tuples that a predicate alone leaves."""
     (other,) = others if len(others := predicate_streams(predicate) - {name}) == 1 else (None,)
     if other is not None:
         for tie in ((frozenset({other}), name), (frozenset({name}), other)):

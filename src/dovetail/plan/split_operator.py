@@ -3,25 +3,35 @@
 A tree costs what its operators cost, each with its own probes, and every intermediate result is made, moved, stored and
 forgotten like a tuple of any stream. An intermediate result lives half as long as the windows of its members, on
 average: that is what makes the trees' output rates equal to the single operator's.
+
+The best tree of a set of streams is an operator over parts of it, each a stream or the best tree of fewer streams
+(dynamic programming over connected sets). Of all ways to cut a set the few that look best at a rough glance are
+reckoned exactly. Above ``_MOST`` streams parts are put together greedily, two at a time, as long as that pays.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import inf
 
 from dovetail.model.combinations import features_of, refusal
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics, StreamStatistics
-from dovetail.model.tree import Tree, left_deep, tree_text
+from dovetail.model.tree import Tree, tree_text
 from dovetail.model.window import TimeWindow
 from dovetail.plan.choose_plan import choose_plan
 from dovetail.plan.cost import Weights, cost
+from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.physical import Plan
 from dovetail.plan.report import predicted
-from dovetail.plan.split_query import Operator, is_in_time, split_query
+from dovetail.plan.rough_cost import RoughCost
+from dovetail.plan.split_query import Operator, is_in_time, operator_over
 
 ONE = "one operator"
 CLEARLY = 0.8  # several operators are chosen if they cost at most this share of one
+_MOST = 8  # streams up to which every connected set is looked at
+_CLOSER = {2: 1, 3: 4, 4: 14, 5: 24}  # ways to cut a set of so many streams that are reckoned exactly
+_FEW = 12  # the same of larger sets, which have very many
 
 
 @dataclass(frozen=True)
@@ -32,15 +42,26 @@ class OperatorPlan:
     known: Statistics
 
 
+@dataclass(frozen=True)
+class Best:
+    """The cheapest tree of some streams, what it costs per second, and its top operator."""
+
+    tree: Tree
+    cost: float
+    top: OperatorPlan | None = None
+
+
 def split_operator(query: JoinQuery, known: Statistics, weights: Weights) -> tuple[Tree | None, dict[str, float]]:
-    """The tree to run (None: one operator), and what every plan looked at would cost per second, by its text."""
-    costs: dict[Tree | None, float] = {None: cost(choose_plan(query, known, weights), known, weights)}
+    """The tree to run (None: one operator), and what the plans looked at would cost per second, by their text."""
+    one = cost(choose_plan(query, known, weights), known, weights)
+    costs: dict[Tree | None, float] = {None: one}
     if len(query.streams) > 2 and may_split(query):
-        for tree in dict.fromkeys(_trees(query.names)):
-            costs[tree] = tree_cost(split_query(query, tree), known, weights)
+        search = _Search(query, known, weights)
+        found = search.every_set() if len(query.streams) <= _MOST else search.greedily()
+        costs |= {each.tree: each.cost for each in found if not _is_flat(each.tree)}
     best = min(costs, key=lambda tree: costs[tree])
     by_text = {tree_text(tree) if tree else ONE: spent for tree, spent in costs.items()}
-    return best if costs[best] <= CLEARLY * costs[None] else None, by_text
+    return best if costs[best] <= CLEARLY * one else None, by_text
 
 
 def may_split(query: JoinQuery) -> bool:
@@ -48,12 +69,92 @@ def may_split(query: JoinQuery) -> bool:
     return refusal(features_of(query, runs="deep tree")) is None
 
 
-def _trees(names: tuple[str, ...]) -> Iterator[Tree]:
-    """Every way to join some streams first and the rest with their result; and one stream after the other."""
-    for size in range(2, len(names)):
-        for first in combinations(names, size):
-            yield (first, *(name for name in names if name not in first))
-    yield left_deep(names)
+def _is_flat(tree: Tree) -> bool:
+    return all(isinstance(part, str) for part in tree)
+
+
+class _Search:
+    """The best trees of sets of streams; a set is a number, see ``RoughCost``."""
+
+    def __init__(self, query: JoinQuery, known: Statistics, weights: Weights) -> None:
+        self._query = replace(query, predicates=close_equalities(query.predicates))
+        self._known, self._weights = known, weights
+        self._rough = RoughCost(query, self._query.predicates, known)
+        self._best: dict[int, Best] = {1 << at: Best(name, 0.0) for at, name in enumerate(query.names)}
+
+    def every_set(self) -> list[Best]:
+        """The trees of all streams that were looked at closely."""
+        whole = (1 << len(self._query.names)) - 1
+        sets = [mask for mask in range(1, whole) if mask.bit_count() > 1 and self._rough.connected(mask)]
+        for mask in sorted(sets, key=int.bit_count):
+            self._best[mask] = min(self._ways(mask), key=lambda each: each.cost)
+        return list(self._ways(whole))
+
+    def _ways(self, mask: int) -> Iterator[Best]:
+        """Trees over the best trees of parts: all streams side by side, and those that look cheapest."""
+        side_by_side = tuple(1 << at for at in range(len(self._query.names)) if mask >> at & 1)
+        chosen = sorted(self._cuts(mask), key=self._roughly)[: _CLOSER.get(mask.bit_count(), _FEW)]
+        least = inf
+        for parts in dict.fromkeys([side_by_side, *chosen]):
+            if sum(self._best[part].cost for part in parts) < least:
+                found = self._over(parts)
+                least = min(least, found.cost)
+                yield found
+
+    def _cuts(self, mask: int) -> Iterator[tuple[int, ...]]:
+        """Every way to cut a set into two parts or more that have a best tree; the first part has its first stream."""
+        first, rest = mask & -mask, mask ^ (mask & -mask)
+        some = rest
+        while True:  # every subset of the rest, the largest first
+            part, others = first | some, rest ^ some
+            if part != mask and part in self._best:
+                if others in self._best:
+                    yield part, others
+                for parts in self._cuts(others) if others & (others - 1) else ():
+                    yield part, *parts
+            if not some:
+                return
+            some = (some - 1) & rest
+
+    def _roughly(self, parts: Sequence[int]) -> float:
+        return self._rough.of(parts) + sum(self._best[part].cost for part in parts)
+
+    def _over(self, parts: Sequence[int]) -> Best:
+        """An operator over the best trees of these parts."""
+        tree = tuple(self._best[part].tree for part in parts)
+        whole = sum(parts) == (1 << len(self._query.names)) - 1
+        operator = operator_over(self._query, tree, whole)
+        below = {tree_text(self._best[part].tree): top for part in parts if (top := self._best[part].top)}
+        plan = _planned(operator, below, self._known, self._weights)
+        own = cost(plan.plan, plan.known, self._weights)
+        return Best(tree, own + sum(self._best[part].cost for part in parts), plan)
+
+    def greedily(self) -> list[Best]:
+        """Two parts after the other become one operator, the pair that saves most first; all trees on the way."""
+        parts = tuple(1 << at for at in range(len(self._query.names)))
+        found = [self._over(parts)]
+        while len(parts) > 2:
+            pairs = [pair for pair in combinations(parts, 2) if self._rough.connected(sum(pair))]
+            for pair in pairs:
+                self._best.setdefault(sum(pair), min(self._together(pair), key=lambda each: each.cost))
+            ways = sorted((_joined(parts, pair) for pair in pairs), key=self._roughly)[:_FEW]
+            trees = [(self._over(way), way) for way in ways]
+            best, cut = min(trees, key=lambda each: each[0].cost, default=(found[-1], parts))
+            if best.cost >= found[-1].cost:
+                break
+            found.append(best)
+            parts = cut
+        return found
+
+    def _together(self, pair: tuple[int, int]) -> Iterator[Best]:
+        """Two trees as one: under a new operator, or all their streams in one."""
+        yield self._over(pair)
+        if sum(pair).bit_count() > 2:
+            yield self._over([1 << at for at in range(len(self._query.names)) if sum(pair) >> at & 1])
+
+
+def _joined(parts: Sequence[int], pair: tuple[int, int]) -> tuple[int, ...]:
+    return (*(part for part in parts if part not in pair), sum(pair))
 
 
 def tree_cost(top: Operator, known: Statistics, weights: Weights) -> float:
@@ -62,26 +163,34 @@ def tree_cost(top: Operator, known: Statistics, weights: Weights) -> float:
 
 
 def operator_plans(operator: Operator, known: Statistics, weights: Weights) -> list[OperatorPlan]:
-    """How an operator and all below it would run, those below first.
+    """How an operator and all below it would run, those below first."""
+    plans: list[OperatorPlan] = []
+    tops: dict[str, OperatorPlan] = {}
+    for name, below in operator.below.items():
+        plans += operator_plans(below, known, weights)
+        tops[name] = plans[-1]
+    return [*plans, _planned(operator.query, tops, known, weights)]
+
+
+def _planned(query: JoinQuery, below: dict[str, OperatorPlan], known: Statistics, weights: Weights) -> OperatorPlan:
+    """How one operator would run over streams and the results of others.
 
     That members are all inside their windows costs a comparison that is not counted.
     """
-    plans: list[OperatorPlan] = []
-    streams = {name: known.streams[name] for name in operator.query.names if name in known.streams}
+    streams = {name: known.streams[name] for name in query.names if name in known.streams}
     keys = dict(known.keys)
-    for name, below in operator.below.items():
-        plans += operator_plans(below, known, weights)
-        streams[name] = _intermediate(operator, name, plans[-1], weights)
+    for name, top in below.items():
+        streams[name] = _intermediate(query, name, top, weights)
         keys |= {f"{name}.{key}": count for key, count in known.keys.items()}
-    here = Statistics(streams, keys, assumed=known.assumed)
-    tied = tuple(predicate for predicate in operator.query.predicates if not is_in_time(predicate))
-    plan = choose_plan(replace(operator.query, predicates=tied), here, weights)
-    return [*plans, OperatorPlan(plan, here)]
+    shares = {tie: share for tie, share in known.selectivities.items() if {*tie[0], tie[1]} <= set(query.names)}
+    here = Statistics(streams, keys, shares, assumed=known.assumed)
+    tied = tuple(predicate for predicate in query.predicates if not is_in_time(predicate))
+    return OperatorPlan(choose_plan(replace(query, predicates=tied), here, weights), here)
 
 
-def _intermediate(operator: Operator, name: str, below: OperatorPlan, weights: Weights) -> StreamStatistics:
+def _intermediate(query: JoinQuery, name: str, below: OperatorPlan, weights: Weights) -> StreamStatistics:
     """The results of an operator as a stream: as many blocks as came in below."""
-    window = operator.query.stream(name).window
+    window = query.stream(name).window
     assert isinstance(window, TimeWindow)
     rate, lives_s = predicted(below.plan, below.known, weights)["output_rate"], window.length_us / 2e6
     arriving = sum(stream.rate / stream.block for stream in below.known.streams.values())

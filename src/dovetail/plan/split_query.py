@@ -70,6 +70,16 @@ def split_query(query: JoinQuery, tree: Tree) -> Operator:
     return _operator(closed, tree, query.select, top=True)
 
 
+def operator_over(query: JoinQuery, tree: Tree, top: bool) -> JoinQuery:
+    """The query of one operator of some tree, over streams and trees; below the top it gives what those above need."""
+    if top:
+        return _operator(query, tree, query.select, top=True).query
+    inside = set(leaves(tree))
+    needed = {column for output in query.select for column in columns_of(output.expression)}
+    needed |= {c for p in query.predicates if not predicate_streams(p) <= inside for c in _columns(p)}
+    return _below(query, tree, needed).query
+
+
 def operators_of(tree: Tree) -> int:
     """How many operators a tree has."""
     return 0 if isinstance(tree, str) else 1 + sum(map(operators_of, tree))

@@ -110,7 +110,7 @@ def test_one_operator_unless_intermediate_results_are_few() -> None:
     many, costs = split_operator(query.model, assume(query.model, rates=10, keys=100), Weights())
     assert many is None, "nine matches per probe make many intermediate results"
     assert costs["one operator"] == min(costs.values())
-    assert "((A, B), C)" in costs
+    assert "(A, (B, C))" in costs
     rare = assume(query.model, rates={"A": 10, "B": 10, "C": 10_000}, keys=100_000)
     one, costs = split_operator(query.model, rare, Weights())
     assert costs["((A, B), C)"] < costs["one operator"]
