@@ -37,6 +37,10 @@ new-user:  ## what a newcomer does, in a fresh clone and environment: install, R
 soak: .venv/dev.stamp  ## slow tests: five hundred micro-batches on Spark, killed drivers and executors (about 15 minutes)
 	@$(WITH_JAVA) $(BIN)/pytest -m slow
 
+.PHONY: simulate
+simulate: .venv/dev.stamp  ## random faults around the operator on Spark, simulated: MINUTES=10 of them, or OPTIONS="--seed 4711"
+	@$(BIN)/python -m scripts.simulate $(or $(OPTIONS),--minutes $(or $(MINUTES),10))
+
 test-kafka: .venv/dev.stamp kafka-jars  ## start a Kafka broker on this machine and join its topics on Spark (about four minutes)
 	@$(WITH_JAVA) PATH="$$JAVA_HOME/bin:$$PATH" $(BIN)/pytest -m kafka
 

@@ -4,6 +4,9 @@ The one exception is an ordered query of equalities on two partitions. Several b
 task merges their rows; a single bucket gives its rows out in order while the other core turns them into Spark's, and
 equalities are found so cheaply that this saves more than two buckets do.
 
+Ordered queries that may spill have one, whatever is asked for: a bucket that owes joins with rows on disk holds its rows
+back, and the others, which know nothing of it, would go ahead.
+
 A full join of a row window and a time window over tables has one bucket, whatever is asked for: rows that nothing has
 pushed out of the row window come out at the end, not before any other row, and only one bucket knows of all others.
 """
@@ -18,6 +21,8 @@ MERGED_FROM = 3
 def buckets_of(query: JoinQuery, partitions: int) -> int:
     """What the query asks for, or what suits a session with so many shuffle partitions."""
     light = query.budget is None and all(isinstance(predicate, Equality) for predicate in query.predicates)
+    if query.order != "none" and query.budget is not None and query.budget.policy == "spill":
+        return 1
     alone = query.order != "none" and light and partitions < MERGED_FROM
     return query.partitions or (1 if alone else partitions)
 

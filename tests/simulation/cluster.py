@@ -1,0 +1,205 @@
+"""Executors, their workers with a cache each, and the attempts of tasks that run on them.
+
+An attempt is driven step by step, so that it can stop anywhere and two can run side by side. Everything that an attempt
+calls is the real thing: packers, processor, operator, state code.
+"""
+
+from collections import namedtuple
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dovetail.runtime.spark import operator
+from dovetail.runtime.spark.bucket_numbers import murmur3_int
+from dovetail.runtime.spark.cache import EngineCache
+from dovetail.runtime.spark.pack import SHUFFLED, ticks
+from dovetail.runtime.spark.processor import JoinProcessor
+from tests.simulation.pipeline import Pipeline, task
+from tests.simulation.store import PartitionStore, Transaction
+from tests.simulation.story import SOURCE_PARTITIONS, Batch
+
+Shuffled = list[Any]  # packed rows, as Spark carries them: every column but the one that stays before the shuffle
+_NAMED: Any = namedtuple
+_ROW, _TIMED = _NAMED("_ROW", SHUFFLED), _NAMED("_TIMED", [*SHUFFLED, "now"])
+
+
+class Killed(Exception):  # noqa: N818
+    """An attempt that was told to fail."""
+
+
+@dataclass
+class Worker:
+    """A Python process: what it keeps between tasks is its cache."""
+
+    executor: int
+    engines: EngineCache = field(default_factory=lambda: EngineCache(limit=64))
+
+    def restart(self) -> None:
+        """Another process in its place."""
+        self.engines = EngineCache(limit=64)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Inside, code runs in this process."""
+        with patch.object(operator, "ENGINES", self.engines):
+            yield
+
+
+@dataclass
+class Attempt:
+    """One try at one partition of one batch; it has ``frames`` once it has run to its end."""
+
+    worker: Worker
+    transaction: Transaction
+    steps: Iterator[pd.DataFrame]
+    partition: tuple[int, int]
+    frames: list[pd.DataFrame] = field(default_factory=list)
+    done: bool = False
+
+    def step(self) -> bool:
+        """One more frame of results, if there is one."""
+        with self.worker.running(), task(*self.partition):
+            frame = next(self.steps, None)
+        if frame is None:
+            self.done = True
+        else:
+            self.frames.append(frame)
+        return not self.done
+
+    def finish(self) -> "Attempt":
+        """To its end."""
+        while self.step():
+            pass
+        return self
+
+
+@dataclass
+class Cluster:
+    """All executors, and the state of all partitions."""
+
+    pipeline: Pipeline
+    partitions: int
+    workers: list[Worker]
+    stores: list[PartitionStore]
+    run: int = 0
+    processor: Any = None
+    layout: Any = None
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, partitions: int, executors: int) -> "Cluster":
+        stores = [PartitionStore() for _ in range(partitions)]
+        cluster = cls(pipeline, partitions, [Worker(number) for number in range(executors)], stores)
+        cluster.start()
+        return cluster
+
+    def start(self) -> None:
+        """A driver starts the query: every start is a run of its own."""
+        self.run += 1
+        with task(0, self.partitions):
+            self.layout = self.pipeline.job.layouts.here()
+        self.processor = JoinProcessor(replace(self.pipeline.job, run=f"run {self.run}"), self.pipeline.output)
+
+    def lose(self, executor: int) -> None:
+        """An executor is gone with all it had; another takes its number."""
+        self.workers[executor].restart()
+        for store in self.stores:
+            store.lose(executor)
+
+    def packed(self, batch: Batch, stream: int, source: int, dies_at: int | None = None) -> Shuffled:
+        """What the packer of one source partition makes; with ``dies_at``, it dies there, or at its end."""
+        name = self.pipeline.query.names[stream]
+        with task(stream * SOURCE_PARTITIONS + source, self.partitions):
+            packer = replace(self.pipeline.packers[name], grid=self.layout.grid, numbers=self.layout.numbers)
+            rows = _share(batch.rows.get(name), source, packer.arriving)
+            made = list(packer(_dying(rows, dies_at)))
+        return _shuffled(made, batch.now_us)
+
+    def ticked(self, batch: Batch) -> Shuffled:
+        """What the clock sends to every bucket."""
+        one = pa.RecordBatch.from_pydict({"value": [1]})
+        return _shuffled(list(ticks([one], self.layout.numbers)), batch.now_us)
+
+    def attempt(
+        self,
+        partition: int,
+        version: int,
+        rows: Shuffled,
+        worker: Worker,
+        dice: np.random.Generator,
+        full_at: int | None = None,
+        breaks_at: int | None = None,
+    ) -> Attempt:
+        """An attempt at a partition, nothing of it done so far; ``dice`` says in which order blocks come in.
+
+        Reading breaks at a frame, the disk is full at an operation of the state, if so told.
+        """
+        transaction = self.stores[partition].open(version, worker.executor, full_at)
+        steps = _steps(copy(self.processor), transaction, rows, dice, breaks_at)
+        return Attempt(worker, transaction, steps, (partition, self.partitions))
+
+    def owner(self, bucket: int) -> int:
+        """The partition that Spark's shuffle sends a bucket to."""
+        return murmur3_int(bucket) % self.partitions
+
+
+def _steps(
+    processor: JoinProcessor, transaction: Any, rows: Shuffled, dice: np.random.Generator, breaks_at: int | None
+) -> Iterator[pd.DataFrame]:
+    """A task as Spark's worker runs it: every key with its rows, in frames of any size and in any order."""
+    processor.init(transaction)
+    timers: Any = None
+    for bucket in sorted({row.bucket for row in rows}):
+        transaction.key = (bucket,)
+        own = [row for row in rows if row.bucket == bucket]
+        own = [own[at] for at in dice.permutation(len(own))]
+        cut = int(dice.integers(1, len(own) + 1))
+        frames = [Frame(own[at : at + cut]) for at in range(0, len(own), cut)]
+        yield from processor.handleInputRows((bucket,), _breaking(frames, breaks_at), timers)
+    processor.close()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """As much of a pandas frame as the operator asks for."""
+
+    rows: Shuffled
+
+    def itertuples(self, index: bool) -> Iterator[Any]:
+        return iter(self.rows)
+
+
+def _breaking(frames: Sequence[Any], breaks_at: int | None) -> Iterator[Any]:
+    for at, frame in enumerate(frames):
+        if breaks_at is not None and at == breaks_at % len(frames):
+            raise Killed("reading")
+        yield frame
+
+
+def _share(rows: pa.Table | None, source: int, columns: Sequence[str]) -> list[pa.RecordBatch]:
+    """The rows of one source partition: halves of a stream's batch, in order of arrival."""
+    if rows is None:
+        return []
+    half = -(-rows.num_rows // SOURCE_PARTITIONS)
+    own: list[pa.RecordBatch] = rows.select(list(columns)).slice(source * half, half).to_batches(max_chunksize=5)
+    return own
+
+
+def _dying(batches: Iterable[pa.RecordBatch], dies_at: int | None) -> Iterator[pa.RecordBatch]:
+    for at, batch in enumerate(batches):
+        if at == dies_at:
+            raise Killed("a packer")
+        yield batch
+    if dies_at is not None:
+        raise Killed("a packer")
+
+
+def _shuffled(made: Sequence[pa.RecordBatch], now_us: int | None) -> Shuffled:
+    rows = [row for batch in made for row in batch.select(list(SHUFFLED)).to_pylist()]
+    return [_ROW(**row) if now_us is None else _TIMED(**row, now=now_us) for row in rows]

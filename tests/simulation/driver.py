@@ -1,0 +1,275 @@
+"""The driver of a query: it plans batches, runs their tasks, has the sink written, and notes what is done.
+
+    offsets      what a batch reads; noted before anything of it runs, so that it is repeated with the same rows
+    commits      that a batch is done; a start finds the last planned batch, and repeats it unless it is noted here
+
+A driver dies where the story says so, or when a task has failed too often; then another starts.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dovetail.runtime.spark.output import REPORT, Blobs
+from dovetail.runtime.spark.unpack import Unpacker
+from tests.simulation.cluster import Attempt, Cluster, Killed, Shuffled, Worker
+from tests.simulation.pipeline import Pipeline
+from tests.simulation.sink import Output
+from tests.simulation.story import KINDS, SOURCE_PARTITIONS, Batch, Fault, Story
+
+MOST_FAILURES = 4  # of one task, until Spark gives a batch up
+_SIDE_BY_SIDE = {"speculative attempt loses", "speculative attempt wins", "two attempts side by side"}
+
+
+class DriverDied(Exception):  # noqa: N818
+    """The query has ended; ``session`` says whether the executors are still there."""
+
+    def __init__(self, session: bool) -> None:
+        super().__init__()
+        self.session = session
+
+
+@dataclass
+class Driver:
+    """One life of the query after the other, until all batches are done."""
+
+    story: Story
+    pipeline: Pipeline
+    cluster: Cluster
+    sink: Output
+    commits: set[int] = field(default_factory=set)
+    planned: int = -1
+    struck: list[Fault] = field(default_factory=list)
+    oddities: list[str] = field(default_factory=list)
+
+    def run(self) -> None:
+        """From the first batch to the last, whatever happens."""
+        while len(self.commits) < len(self.story.batches):
+            try:
+                self._live()
+            except DriverDied as died:
+                self._start_again(died.session)
+
+    def _live(self) -> None:
+        first = self.planned if self.planned >= 0 and self.planned not in self.commits else self.planned + 1
+        for batch in range(first, len(self.story.batches)):
+            self.planned = batch
+            self._die("driver dies after planning a batch", batch)
+            rows = self._results(batch)
+            self._write(rows, batch)
+            self._die("driver dies before the batch is noted as done", batch)
+            self.commits.add(batch)
+            self._die("driver dies between batches", batch)
+            lost = self._strike("note of the last batch is lost", batch)
+            if lost is not None:
+                self.commits.remove(batch)
+                raise DriverDied(session=bool(lost.at % 2))
+
+    def _start_again(self, session: bool) -> None:
+        if not session:
+            for executor in range(len(self.cluster.workers)):
+                self.cluster.lose(executor)
+        self.cluster.start()
+
+    def _strike(self, kind: str, batch: int) -> Fault | None:
+        """A fault of this kind that the story has for this batch, each once."""
+        for fault in self._left(batch):
+            if fault.kind == kind:
+                self.struck.append(fault)
+                return fault
+        return None
+
+    def _left(self, batch: int) -> Iterator[Fault]:
+        return (fault for fault in self.story.faults if fault.batch == batch and fault not in self.struck)
+
+    def _die(self, kind: str, batch: int) -> None:
+        fault = self._strike(kind, batch)
+        if fault is not None:
+            raise DriverDied(session=bool(fault.at % 2))
+
+    def _write(self, rows: pa.Table, batch: int) -> None:
+        for kind in ("sink fails half-way", "driver dies while the sink is written"):
+            fault = self._strike(kind, batch)
+            if fault is not None:
+                self.sink.fails_at = fault.at
+                break
+        try:
+            self.sink.write(rows, batch)
+        except Killed:
+            raise DriverDied(session=fault is not None and fault.kind == "sink fails half-way") from None
+        finally:
+            self.sink.fails_at = None
+
+    def _results(self, number: int) -> pa.Table:
+        """The rows of a batch: pack, shuffle, join, and the last step."""
+        batch = self.story.batches[number]
+        packed = self._packed(batch, number)
+        made: list[Attempt] = []
+        dies = self._strike("driver dies in the middle of a batch", number)
+        lost = self._strike("executor lost during the shuffle", number)
+        for partition in range(self.story.partitions):
+            if dies is not None and partition == dies.at % self.story.partitions:
+                raise DriverDied(session=bool(dies.place % 2))
+            if lost is not None and partition == lost.place % self.story.partitions:
+                packed = self._packed_again(batch, packed, lost.at % self.story.executors)
+            made.append(self._joined(partition, number, self._read(packed, partition, batch)))
+        return self._rows([frame for attempt in made for frame in attempt.frames])
+
+    def _packed(self, batch: Batch, number: int) -> list[Shuffled]:
+        """Every packer's part of the shuffle."""
+        made = []
+        for place in range(len(self.pipeline.query.names) * SOURCE_PARTITIONS):
+            made.append(self._pack(batch, place))
+            for fault in [each for each in self._left(number) if KINDS[each.kind] == "pack"]:
+                if fault.place % (len(self.pipeline.query.names) * SOURCE_PARTITIONS) == place:
+                    self.struck.append(fault)
+                    self._pack_otherwise(batch, place, fault, made[-1])
+        return made
+
+    def _pack_otherwise(self, batch: Batch, place: int, fault: Fault, made: Shuffled) -> None:
+        """Another attempt at what a packer has made: one that dies, or one that must come to the same."""
+        if fault.kind == "speculative packer":
+            self._compare(made, self._pack(batch, place))
+        else:
+            with suppress(Killed):
+                self._pack(batch, place, dies_at=fault.at)
+                raise AssertionError("a packer that was told to die did not")
+
+    def _pack(self, batch: Batch, place: int, dies_at: int | None = None) -> Shuffled:
+        stream, source = divmod(place, SOURCE_PARTITIONS)
+        return self.cluster.packed(batch, stream, source, dies_at)
+
+    def _packed_again(self, batch: Batch, packed: Sequence[Shuffled], executor: int) -> list[Shuffled]:
+        """What an executor had made is lost with it; other tasks may have read it already."""
+        self.cluster.lose(executor)
+        again = list(packed)
+        for place in range(len(packed)):
+            if place % self.story.executors == executor:
+                again[place] = self._pack(batch, place)
+                self._compare(packed[place], again[place])
+        return again
+
+    def _compare(self, one: Shuffled, other: Shuffled) -> None:
+        if one != other:
+            self.oddities.append("a packer made something else of the same rows")
+
+    def _read(self, packed: Sequence[Shuffled], partition: int, batch: Batch) -> Shuffled:
+        """The part of the shuffle that belongs to one partition."""
+        parts = [*packed, self.cluster.ticked(batch)] if self.pipeline.ticks else packed
+        return [row for part in parts for row in part if self.cluster.owner(row.bucket) == partition]
+
+    def _joined(self, partition: int, number: int, rows: Shuffled) -> Attempt:
+        """The attempts at one partition, as the story has them; the one whose results count."""
+        task = _Task(self, partition, number, rows, partition % self.story.executors)
+        faults = [fault for fault in self._left(number) if KINDS[fault.kind] == "task"]
+        rivals = None
+        for fault in faults:
+            if fault.place % self.story.partitions == partition:
+                self.struck.append(fault)
+                rivals = task.suffer(fault) or rivals
+        good = rivals or task.commit(task.begin(task.home).finish())
+        for fault in task.lost:
+            good = task.commit(task.begin(task.home + 1 + fault.at).finish())
+        return good
+
+    def _rows(self, frames: Sequence[pd.DataFrame]) -> pa.Table:
+        """The last step of the pipeline."""
+        output: Any = self.pipeline.output
+        kept = [frame[frame[REPORT].isna()] for frame in frames]
+        if isinstance(output, Blobs):
+            blobs = [pa.RecordBatch.from_pydict({"blob": pa.array(frame["blob"], pa.binary())}) for frame in kept]
+            return pa.Table.from_batches(Unpacker(output.schema, output.ordered)(blobs), output.schema)
+        names = [f"c{at}" for at in range(len(output.schema))]
+        tables = [
+            pa.Table.from_arrays([pa.array(frame[name].array) for name in names], output.schema.names) for frame in kept
+        ]
+        return pa.concat_tables([output.schema.empty_table(), *(table.cast(output.schema) for table in tables)])
+
+
+@dataclass
+class _Task:
+    """One partition of one batch, and what its attempts go through."""
+
+    driver: Driver
+    partition: int
+    number: int
+    rows: Shuffled
+    home: int
+    failures: int = 0
+    attempts: int = 0
+    lost: list[Fault] = field(default_factory=list)
+
+    def worker(self, executor: int) -> Worker:
+        return self.driver.cluster.workers[executor % self.driver.story.executors]
+
+    def begin(self, executor: int, full_at: int | None = None, breaks_at: int | None = None) -> Attempt:
+        self.attempts += 1
+        dice = np.random.default_rng([self.driver.story.seed, self.number, self.partition, self.attempts])
+        cluster = self.driver.cluster
+        return cluster.attempt(self.partition, self.number, self.rows, self.worker(executor), dice, full_at, breaks_at)
+
+    def commit(self, attempt: Attempt) -> Attempt:
+        self.driver.cluster.stores[self.partition].commit(attempt.transaction)
+        return attempt
+
+    def suffer(self, fault: Fault) -> Attempt | None:
+        """What a fault does; an attempt if it leaves one whose results count."""
+        if fault.kind == "bucket moves to another executor":
+            self.home += 1 + fault.at
+        elif fault.kind == "worker is started anew":
+            self.worker(self.home).restart()
+        elif fault.kind == "results are lost and made again":
+            self.lost.append(fault)
+        elif fault.kind in _SIDE_BY_SIDE:
+            return self._rivals(fault)
+        else:
+            self._fail(fault)
+            self.failures += 1
+            if self.failures == MOST_FAILURES:
+                raise DriverDied(session=True)
+        return None
+
+    def _fail(self, fault: Fault) -> None:
+        """An attempt that comes to nothing; the next may be at home or elsewhere."""
+        with suppress(Killed, OSError):
+            self._begin_failing(fault)
+        if fault.kind == "worker process dies with its attempt":
+            self.worker(self.home).restart()
+        self.home += fault.at % 2
+
+    def _begin_failing(self, fault: Fault) -> None:
+        kind, at = fault.kind, fault.at
+        full_at = at * 2 if kind == "disk full while state is written" else None
+        attempt = self.begin(self.home, full_at, at if kind == "attempt dies while it reads" else None)
+        if kind == "attempt dies before it reads":
+            return
+        if kind in ("attempt dies while it writes results", "worker process dies with its attempt"):
+            for _ in range(at % 4):
+                attempt.step()
+            attempt.steps.close()  # type: ignore[attr-defined]
+            return
+        attempt.finish()
+        if kind == "attempt dies after the store has committed":
+            self.commit(attempt)
+
+    def _rivals(self, fault: Fault) -> Attempt:
+        """Two attempts that both come to their end; either may be the last to commit, and either's results count."""
+        first, second = self.begin(self.home), self.begin(self.home + 1 + fault.at % 2)
+        if first.worker is second.worker:
+            second = self.begin(self.home + 1)
+        if fault.kind == "two attempts side by side":
+            while not (first.done and second.done):
+                for rival in (first, second):
+                    if not rival.done:
+                        rival.step()
+        else:
+            for rival in (first, second):
+                rival.finish()
+        for rival in (first, second) if fault.at % 2 else (second, first):
+            self.commit(rival)
+        return second if fault.kind == "speculative attempt wins" else first

@@ -1,0 +1,171 @@
+"""Mistakes of the kind that the simulator is there to find, each made in the real code for as long as it is planted."""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+
+from dovetail.engine.buffer.section import Changes
+from dovetail.runtime.spark import operator, pack, sinks, unpack
+from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
+from dovetail.runtime.spark.cache import ENGINES, Cached, EngineCache
+from dovetail.runtime.spark.lineage import Lineage
+from dovetail.runtime.spark.operator import JoinOperator
+from dovetail.runtime.spark.pack import Packer
+from dovetail.runtime.spark.parts import StateParts
+from dovetail.runtime.spark.route import route
+from dovetail.runtime.spark.state import BucketState, Head
+
+Plant = tuple[Any, str, Callable[..., Any]]
+
+
+def _counter(self: BucketState, step: Any, sums: Any, header: bytes) -> str:
+    return str(int(step.before or 0) + 1)
+
+
+def _state_first(
+    self: JoinOperator, head: Head | None, cached: Cached, arrivals: Arrivals, report: Any
+) -> Iterator[Any]:
+    """Saves after the first results instead of the last."""
+    results = self._results(cached.operator, arrivals)
+    first = next(results, None)
+    self._save(head, cached, report)
+    for batch in [] if first is None else [first, *results]:
+        if batch.num_rows:
+            yield self._output.rows([batch])
+    yield self._output.report("{}")
+
+
+_packed = Packer._packed
+
+
+def _silent_cells(self: Packer, heartbeat: Any, sequence: int, totals: Any, cells: list[int], blobs: Any) -> Any:
+    """No heartbeat for a cell that has no rows."""
+    made = _packed(self, heartbeat, sequence, totals, cells, blobs)
+    newest = [None if blob is None else heartbeat["newest"] for blob in made["blob"].to_pylist()]
+    return made.set_column(made.schema.get_field_index("newest"), "newest", pa.array(newest, pa.int64()))
+
+
+def _left_in_place(self: EngineCache, key: Any, token: str, behind: Any) -> Cached | None:
+    found = [cached for cached in self._engines.get(key, []) if cached.token == token]
+    return found[0] if found else None
+
+
+def _trusting(self: JoinOperator, cached: Cached, head: Head) -> bool:
+    """Catches up without dropping what is gone, and does not look whether it agrees with the state."""
+    missed = head.lineage.since(cached.token)
+    if missed is None:
+        return False
+    cached.operator.apply(Changes(self._state.load(missed[0]), [], head.header))
+    return True
+
+
+def _old_token(self: JoinOperator, head: Head | None, cached: Cached, report: Any) -> None:
+    """Keeps the engine under the token that it started from."""
+    changes = cached.operator.changes()
+    self._state.save(head, self._fingerprints[0], self._description, changes)
+    vars(operator)["ENGINES"].put(self._key(report.bucket), replace(cached, token=head.token if head else ""))
+
+
+def _by_chance(grid: Any, rows: Any) -> Any:
+    """Deals rows out from a place that is another one in every attempt."""
+    return _route(grid, replace(rows, position=_DICE.randrange(100)))
+
+
+def _clocked(self: Packer, rows: Any, partition: int, sequence: int, position: int) -> Any:
+    """Sends along how long packing took."""
+    made = _pack(self, rows, partition, sequence, position)
+    told = [_DICE.randrange(9) for _ in range(made.num_rows)]
+    return made.set_column(made.schema.get_field_index("null_times"), "null_times", pa.array(told, pa.int64()))
+
+
+def _mark_first(sink: Any, checkpoint: str, rows: Any, batch: int) -> None:
+    """Notes that a batch is done before it is."""
+    mark = f"{checkpoint}/{batch % 2}"
+    if sink.repeats or not sinks._done(rows.sparkSession, mark, batch):
+        sinks._note(rows.sparkSession, mark, batch)
+        sink.write(rows, batch)
+
+
+def _one_mark(sink: Any, checkpoint: str, rows: Any, batch: int) -> None:
+    """Skips a folder of files that is there, whole or not."""
+    mark = f"{checkpoint}/all"
+    if not sinks._done(rows.sparkSession, mark, batch):
+        sinks._note(rows.sparkSession, mark, batch)
+        sink.write(rows, batch)
+
+
+def _own_clock(frames: Any, plan: Any) -> Arrivals:
+    """Takes the time from the clock on the wall instead of from the batch."""
+    found = read_arrivals(frames, plan)
+    return replace(found, now=None if found.now is None else found.now + _DICE.randrange(20_000_000))
+
+
+def _as_they_come(frames: Any, plan: Any) -> Arrivals:
+    """Joins packed rows in the order in which the shuffle gives them."""
+
+    class Unnumbered:
+        def itertuples(self, index: bool) -> Iterator[Any]:
+            return (row._replace(partition=0, sequence=0) for frame in frames for row in frame.itertuples(index=False))
+
+    return read_arrivals([Unnumbered()], plan)
+
+
+def _keeps_all(self: BucketState, before: Any, fingerprint: str, description: str, changes: Changes) -> Any:
+    """Never deletes a slice."""
+    return _save(self, before, fingerprint, description, replace(changes, gone=[]))
+
+
+def _bound_once(self: StateParts, parts: Any) -> None:
+    """Goes on reading and writing spilled rows through the first task that it was used in."""
+    if self._parts is None:
+        self._parts = parts
+
+
+def _never_late(self: Lineage, token: str) -> Any:
+    """Takes an engine that it knows nothing of to be one batch behind."""
+    return _since(self, token) or (([], []) if self.steps else None)
+
+
+def _unmerged(batches: Any) -> Iterator[Any]:
+    return iter(batches)
+
+
+_route, _pack, _save, _since = route, Packer.pack, BucketState.save, Lineage.since
+_DICE = random.Random(0)
+PLANTED: dict[str, list[Plant]] = {
+    "the token is a counter": [(BucketState, "_token", _counter)],
+    "the state is written before the last result": [(JoinOperator, "_batch", _state_first)],
+    "a heartbeat is dropped": [(Packer, "_packed", _silent_cells)],
+    "an engine stays in the cache while it works": [(EngineCache, "take", _left_in_place)],
+    "catching up drops nothing and is not checked": [(JoinOperator, "_catch_up", _trusting)],
+    "an engine is kept under the token it started from": [(JoinOperator, "_save", _old_token)],
+    "packers deal rows out by chance": [(pack, "route", _by_chance)],
+    "packers send along what their clock says": [(Packer, "pack", _clocked)],
+    "a sink is marked before it is written": [(sinks, "_write_once", _mark_first)],
+    "a folder that is there is taken to be whole": [(sinks, "_write_once", _one_mark)],
+    "the time is not that of the batch": [(operator, "read_arrivals", _own_clock)],
+    "rows are joined as the shuffle gives them": [(operator, "read_arrivals", _as_they_come)],
+    "slices are never deleted": [(BucketState, "save", _keeps_all)],
+    "spilled rows go through an old task": [(StateParts, "bind", _bound_once)],
+    "an engine unknown to the lineage is taken": [
+        (Lineage, "since", _never_late),
+        (JoinOperator, "_catch_up", _trusting),
+    ],
+    "buckets are not merged in order": [(unpack, "merged", _unmerged)],
+}
+
+
+@contextmanager
+def planted(name: str) -> Iterator[None]:
+    """Inside, the code has this mistake."""
+    _DICE.seed(0)
+    with ExitStack() as stack:
+        for owner, attribute, mistake in PLANTED[name]:
+            stack.enter_context(patch.object(owner, attribute, mistake))
+        yield
+    assert len(ENGINES) == 0, "the cache of this process is none of the workers'"

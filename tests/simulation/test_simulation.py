@@ -1,0 +1,76 @@
+"""Some hundred stories, and some planted mistakes that they find."""
+
+import pytest
+
+from tests.simulation.cases import CASES
+from tests.simulation.judge import judge
+from tests.simulation.planted import PLANTED, planted
+from tests.simulation.shrink import shrink, told
+from tests.simulation.story import KINDS, Story, story_of
+
+PER_CASE, ANY = 2, 60  # seeds of the normal tests; `make simulate` tells as many as there is time for
+WITHIN = 1000  # seeds, each planted mistake is found
+QUICK = {  # a case that a mistake shows in soon
+    "the state is written before the last result": "inner on one key",
+    "a heartbeat is dropped": "order hold",
+    "an engine is kept under the token it started from": "inner on one key",
+    "packers deal rows out by chance": "inner on any expression",
+}
+
+
+def check(story: Story) -> None:
+    verdict = judge(story)
+    assert verdict.good, f"{verdict}\n{told(shrink(story, lambda other: not judge(other).good))}"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_case_survives_its_stories(case: str) -> None:
+    for seed in range(PER_CASE):
+        check(story_of(7919 * (1 + seed), case))
+
+
+def test_any_seed() -> None:
+    struck: set[str] = set()
+    for seed in range(ANY):
+        story = story_of(seed)
+        check(story)
+        struck |= {fault.kind for fault in story.faults}
+    assert struck == set(KINDS), "every kind of fault has struck"
+
+
+def test_a_seed_is_a_story() -> None:
+    one, other = story_of(5), story_of(5)
+    assert one.faults == other.faults
+    assert str(one.script()) == str(other.script())
+    assert judge(one) == judge(other)
+
+
+def first_found(name: str, seeds: range, case: str | None = None) -> Story | None:
+    stories = (story_of(seed, case) for seed in seeds)
+    return next((story for story in stories if not judge(story).good), None)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_planted_mistake_is_found_soon(name: str) -> None:
+    with planted(name):
+        assert first_found(name, range(60), QUICK[name]) is not None
+    assert len(PLANTED) >= 10
+
+
+def test_a_story_that_fails_is_made_small() -> None:
+    with planted("an engine stays in the cache while it works"):
+        story = first_found("", range(60), "inner on one key")
+        assert story is not None
+        small = shrink(story, lambda other: not judge(other).good)
+        assert not judge(small).good
+    assert len(small.faults) <= 2
+    assert len(small.batches) <= 5
+    assert judge(small).good
+    assert told(small).count("\n") == len(small.faults)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLANTED)
+def test_every_planted_mistake_is_found(name: str) -> None:
+    with planted(name):
+        assert first_found(name, range(WITHIN)) is not None
