@@ -180,7 +180,7 @@ class Driver:
     def _rows(self, frames: Sequence[pd.DataFrame]) -> pa.Table:
         """The last step of the pipeline."""
         output: Any = self.pipeline.output
-        kept = [frame[frame[REPORT].isna()] for frame in frames]
+        kept = [frame for frame in frames if not pa.array(frame[REPORT].array)[0].is_valid]  # reports come alone
         if isinstance(output, Blobs):
             blobs = [pa.RecordBatch.from_pydict({"blob": pa.array(frame["blob"], pa.binary())}) for frame in kept]
             return pa.Table.from_batches(Unpacker(output.schema, output.ordered)(blobs), output.schema)

@@ -9,6 +9,8 @@ from dovetail.plan.buckets import buckets_of
 from dovetail.plan.partition_grid import Grid, KeyAxis, RangeAxis, StreamAxis, partition_grid
 from tests.spark.queries import bare
 
+SPILL = dv.budget(memory=dv.tuples(40), policy="spill")
+
 
 def grid_of(on: str, names: str, buckets: int, **options: Any) -> Grid:
     return partition_grid(bare(on, names, **options).model, buckets)
@@ -120,6 +122,8 @@ def test_many_axes_and_buckets_are_planned_quickly() -> None:
         ("A.k = B.k", {}, [1, 2, 5]),
         ("A.k = B.k", {"order": "hold"}, [1, 1, 5]),
         ("A.k = B.k", {"order": "hold", "partitions": 2}, [2, 2, 2]),
+        ("A.k = B.k", {"order": "hold", "partitions": 2, "budget": SPILL}, [1, 1, 1]),
+        ("A.k = B.k", {"budget": SPILL}, [1, 2, 5]),
         ("ABS(A.x - B.x) <= 0.5", {"order": "sync"}, [1, 2, 5]),
         ("A.k = B.k AND (A.n + B.n) % 7 = 0", {"order": "sync"}, [1, 2, 5]),
     ],
