@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.engine.buffer.section import Changes
-from dovetail.runtime.spark.parts import StateParts
+from dovetail.runtime.spark.spilled_state import StateParts
 from dovetail.runtime.spark.state import BucketState
-from dovetail.runtime.spark.variables import declare
+from dovetail.runtime.spark.variables import state_variables
 from dovetail.testing import oracle, ordered
 from dovetail.testing.compare import _counted
 from tests.simulation.cluster import Cluster
@@ -83,7 +83,7 @@ def _state_oddities(cluster: Cluster) -> list[str]:
         for key in {place[0] for place in transaction.values}:
             transaction.key = key
             with task(partition, cluster.partitions):
-                state = BucketState(declare(transaction, job.spills))  # type: ignore[arg-type]
+                state = BucketState(state_variables(transaction, job.spills))  # type: ignore[arg-type]
                 layout = job.layouts.here()
                 head = state.head(job.identity.fingerprints(layout), "")
             parts = StateParts()

@@ -10,14 +10,14 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from dovetail.engine.buffer.section import Changes
+from dovetail.runtime.deal import deal
 from dovetail.runtime.spark import operator, pack, sinks, unpack
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.cache import ENGINES, Cached, EngineCache
 from dovetail.runtime.spark.lineage import Lineage
 from dovetail.runtime.spark.operator import JoinOperator
 from dovetail.runtime.spark.pack import Packer
-from dovetail.runtime.spark.parts import StateParts
-from dovetail.runtime.spark.route import route
+from dovetail.runtime.spark.spilled_state import StateParts
 from dovetail.runtime.spark.state import BucketState, Head
 
 Plant = tuple[Any, str, Callable[..., Any]]
@@ -73,7 +73,7 @@ def _old_token(self: JoinOperator, head: Head | None, cached: Cached, report: An
 
 def _by_chance(grid: Any, rows: Any) -> Any:
     """Deals rows out from a place that is another one in every attempt."""
-    return _route(grid, replace(rows, position=_DICE.randrange(100)))
+    return _deal(grid, replace(rows, position=_DICE.randrange(100)))
 
 
 def _clocked(self: Packer, rows: Any, partition: int, sequence: int, position: int) -> Any:
@@ -135,16 +135,16 @@ def _unmerged(batches: Any) -> Iterator[Any]:
     return iter(batches)
 
 
-_route, _pack, _save, _since = route, Packer.pack, BucketState.save, Lineage.since
+_deal, _pack, _save, _since = deal, Packer.pack, BucketState.save, Lineage.since
 _DICE = random.Random(0)
 PLANTED: dict[str, list[Plant]] = {
     "the token is a counter": [(BucketState, "_token", _counter)],
     "the state is written before the last result": [(JoinOperator, "_batch", _state_first)],
     "a heartbeat is dropped": [(Packer, "_packed", _silent_cells)],
-    "an engine stays in the cache while it works": [(EngineCache, "take", _left_in_place)],
+    "an engine stays in the cache while it works": [(EngineCache, "checkout", _left_in_place)],
     "catching up drops nothing and is not checked": [(JoinOperator, "_catch_up", _trusting)],
     "an engine is kept under the token it started from": [(JoinOperator, "_save", _old_token)],
-    "packers deal rows out by chance": [(pack, "route", _by_chance)],
+    "packers deal rows out by chance": [(pack, "deal", _by_chance)],
     "packers send along what their clock says": [(Packer, "pack", _clocked)],
     "a sink is marked before it is written": [(sinks, "_write_once", _mark_first)],
     "a folder that is there is taken to be whole": [(sinks, "_write_once", _one_mark)],

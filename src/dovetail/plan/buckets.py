@@ -4,8 +4,8 @@ The one exception is an ordered query of equalities on two partitions. Several b
 task merges their rows; a single bucket gives its rows out in order while the other core turns them into Spark's, and
 equalities are found so cheaply that this saves more than two buckets do.
 
-Ordered queries that may spill have one, whatever is asked for: a bucket that owes joins with rows on disk holds its rows
-back, and the others, which know nothing of it, would go ahead.
+Ordered queries that may spill have one, whatever is asked for: a bucket that owes joins with rows on disk holds its own
+rows back, and the others, which know nothing of it, would go ahead.
 
 A full join of a row window and a time window over tables has one bucket, whatever is asked for: rows that nothing has
 pushed out of the row window come out at the end, not before any other row, and only one bucket knows of all others.
