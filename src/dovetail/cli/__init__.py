@@ -11,6 +11,8 @@ from dovetail.cli.demo import demo as run_demo
 from dovetail.cli.explain import explain as explain_pipeline
 from dovetail.cli.metrics import metrics as export_metrics
 from dovetail.cli.run import run as run_pipeline
+from dovetail.cli.state import state as show_state
+from dovetail.cli.why import why as ask_why
 
 app = typer.Typer(help="Sliding-window joins over streams.", no_args_is_help=True, add_completion=False)
 
@@ -35,6 +37,8 @@ app.command("run")(run_pipeline)
 app.command("explain")(explain_pipeline)
 app.command("dashboard")(show_dashboard)
 app.command("metrics")(export_metrics)
+app.command("state")(show_state)
+app.command("why")(ask_why)
 app.command("calibrate")(run_calibration)
 
 

@@ -30,6 +30,7 @@ from dovetail.runtime.wall_stopwatch import WallStopwatch
 
 if TYPE_CHECKING:
     from dovetail.runtime.reporting import Reporting
+    from dovetail.runtime.why import Why
 
 
 class Run:
@@ -90,6 +91,7 @@ class Run:
     def _expect(self, schema: pa.Schema, queries: Sequence[JoinQuery]) -> None:
         """What comes out, what may come in (also for queries that are gone), and what of it must be there."""
         self._schema = schema
+        self._queries = list(queries)
         self._streams |= {stream.name: stream for query in reversed(queries) for stream in query.streams}
         self._needed: dict[str, set[str]] = {name: set() for name in self._streams}
         for query in queries:
@@ -153,6 +155,26 @@ class Run:
 
         return run_display(self)
 
+    def why(self, stream_name: str, row: Any) -> "Why":
+        """Why a row that was pushed has not come out: what it waits for, or what it lacks; ``print`` shows sentences.
+
+        >>> import dovetail as dv, pyarrow as pa
+        >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+        >>> a, b = (dv.stream(name, time="ts", window="10 seconds", schema=schema) for name in "AB")
+        >>> run = dv.join(a, b, on="A.k = B.k").local()
+        >>> row = {"ts": 3_000_000, "k": 1}
+        >>> run.push("A", [row]).num_rows, run.why("A", row).reason
+        (0, 'no partner')
+        """
+        from dovetail.runtime.why import why
+
+        self._settled("why")
+        stream = self._streams[self._known(stream_name)]
+        table = as_table(stream, [row] if isinstance(row, dict) else row, self._needed[stream.name])
+        if table.num_rows != 1:
+            raise DataError(f"why: give one row of stream {stream.name!r}, got {table.num_rows}")
+        return why(self._query_of(stream.name), self.operator.state(), stream, pa.table(table))
+
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``query.local(snapshot=...)``."""
         self._settled("snapshot")
@@ -171,6 +193,10 @@ class Run:
         """The same rows as ``late``, once: the run forgets them, and the memory that they took is free again."""
         self._settled("take_late")
         return self.operator.diverted.drain()
+
+    def _query_of(self, stream_name: str) -> JoinQuery:
+        """The first query that a row of the stream may be a result of."""
+        return next(query for query in self._queries if stream_name in query.names)
 
     def _table(self, batches: Iterator[pa.RecordBatch]) -> pa.Table:
         return pa.Table.from_batches(batches, self._schema)

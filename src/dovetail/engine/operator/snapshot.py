@@ -6,7 +6,7 @@ The digest is checked before anything else is read.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 
@@ -29,6 +29,17 @@ def pack_snapshot(fingerprint: str, state: Changes) -> bytes:
 
 def unpack_snapshot(data: bytes, *fingerprints: str) -> Changes:
     """All of the state, to be applied; StateError if the bytes are damaged or belong to another query."""
+    query, state = read_snapshot(data)
+    if query not in fingerprints:
+        raise StateError(
+            "this snapshot belongs to another query: its streams, predicates, windows or select list differ. "
+            "Resume with the query that made it, or start without a snapshot."
+        )
+    return state
+
+
+def read_snapshot(data: bytes) -> tuple[str, Changes]:
+    """The fingerprint of the query that wrote it, and all of the state; StateError if the bytes are damaged."""
     start = len(_MAGIC) + _DIGEST
     if not isinstance(data, bytes) or not data.startswith(_MAGIC[:-1]):
         raise StateError("this is not a Dovetail snapshot; give the bytes that run.snapshot() returned")
@@ -38,7 +49,7 @@ def unpack_snapshot(data: bytes, *fingerprints: str) -> Changes:
     if blake2b(data[start:], digest_size=_DIGEST).digest() != data[len(_MAGIC) : start]:
         raise StateError("this snapshot is damaged: its contents do not match their digest. Use an earlier one.")
     with readable():
-        return _read(data, start, fingerprints)
+        return _read(data, start)
 
 
 @contextmanager
@@ -54,18 +65,13 @@ def readable() -> Iterator[None]:
         ) from error
 
 
-def _read(data: bytes, start: int, fingerprints: Sequence[str]) -> Changes:
+def _read(data: bytes, start: int) -> tuple[str, Changes]:
     size = int.from_bytes(data[start : start + 8], "little")
     head = json.loads(data[start + 8 : start + 8 + size])
-    if head["query"] not in fingerprints:
-        raise StateError(
-            "this snapshot belongs to another query: its streams, predicates, windows or select list differ. "
-            "Resume with the query that made it, or start without a snapshot."
-        )
     slices: Slices = {}
     at = start + 8 + size
     for section, number, length in head["slices"]:
         slices[section, number] = batch_from_bytes(data[at : at + length])
         slices[section, number].validate(full=True)  # nothing is reached through offsets that point elsewhere
         at += length
-    return Changes(slices, [], head["header"].encode())
+    return head["query"], Changes(slices, [], head["header"].encode())

@@ -60,7 +60,7 @@ class BucketState:
                 "Give this query a checkpoint location of its own, or run the query that wrote this one. If only the "
                 "cells differ, set join(..., partitions=) to as many as there were."
             )
-        own = unseal(bytes(header), _HEAD, token + lineage).to_pybytes()
+        own = read_sealed_header(token, bytes(header), lineage)
         return Head(token, written_by, own, Lineage.from_text(lineage))
 
     def save(self, before: Head | None, fingerprint: str, description: str, changes: Changes) -> tuple[str, int]:
@@ -92,15 +92,21 @@ class BucketState:
         lost = [key for key, value in found.items() if value is None]
         if lost:
             raise StateError(f"the checkpoint lacks slices that its head names: {lost}; restore it from a copy")
-        return {key: _slice(key, value[0]) for key, value in found.items() if value is not None}
+        return {key: read_slice(key, value[0]) for key, value in found.items() if value is not None}
 
     def load_all(self) -> Mapping[SliceKey, pa.RecordBatch]:
         """Every slice."""
         found = (((section, number), value[0]) for (section, number), value in self._slices.iterator())
-        return {key: _slice(key, blob) for key, blob in found}
+        return {key: read_slice(key, blob) for key, blob in found}
 
 
-def _slice(key: SliceKey, blob: bytes) -> pa.RecordBatch:
+def read_sealed_header(token: str, header: bytes, lineage: str) -> bytes:
+    """The header of a head as its operator wrote it; StateError if any of the three was changed."""
+    return bytes(unseal(header, _HEAD, token + lineage).to_pybytes())
+
+
+def read_slice(key: SliceKey, blob: bytes) -> pa.RecordBatch:
+    """The rows of a slice; StateError if they are damaged."""
     return owned([unseal_batch(bytes(blob), _named(key))])
 
 
