@@ -79,7 +79,7 @@ class _Imposed(Throttle):
     def adapt(self, consumed: float, arrived: float) -> None:
         pass
 
-    def restate(self, factor: float) -> None:
+    def move(self, z: float, kept: float) -> None:
         pass
 
 
@@ -93,12 +93,12 @@ class Arranged(MeteredRun):
         if load.orders:
             self._keep_orders(load.orders)
         if load.imposed is not None:
-            self._cpu.control.throttle = _Imposed(boost=1.0, z=load.imposed)
+            self._cpu.control.throttle = _Imposed(boost=1.0, z=load.imposed, fixed=True)
         self.run.tick(0)
 
     def _keep_orders(self, kept: Orders) -> None:
         self._controller.replanning = None
-        self._cpu._reordered = lambda windows, rates, orders: kept  # type: ignore[method-assign]
+        self._cpu._reordered = lambda windows, rates, orders, supply: kept  # type: ignore[method-assign]
 
     @property
     def _cpu(self) -> CpuBudget:
@@ -117,7 +117,6 @@ class Arranged(MeteredRun):
             self._cpu._credit_s = min(self._cpu._credit_s, 0.0)
         if self._load.opened_s is not None and now_us == round(self._load.opened_s * _SECOND):
             self._cpu.control.throttle = Throttle(self._load.query.model.budget.settings.boost)  # type: ignore[union-attr]
-            self._cpu.control._share = 1.0
             (readings,) = self.run.operator.statistics()
             assert isinstance(self.run.operator, Steered)
             self.run.operator.adopt(replace(readings.decision, shed=Shed()))

@@ -3,15 +3,19 @@
 From them come the directions of the harvest model (``directions``) and the slices in order of what they promise.
 
 How many match is told by all arrivals: ordinary ones have looked through the share of the window that its chosen slices
-are thought to be. So whatever else is wrong, the model gives what was found where it was looked for.
+are thought to be. So whatever else is wrong, the model gives what was found where it was looked for. Looks are counted
+by the tuples that they met, so that those of a window that was still filling tell as much about a full one.
 
 An interval tells a hundred times as much when everything was looked through as when little was. So what is known never
-counts for much more than what is new, unless that is too little to go by.
+counts for much more than what is new, unless that is too little to go by: the rarer matches are, the longer looks are
+kept in mind, until what is found is not what they say. What is promised is an upper bound: nobody is told to look
+nowhere because by chance little was found.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +23,7 @@ import numpy.typing as npt
 
 from dovetail.control.ages import AgeHistogram, slice_scores
 from dovetail.control.harvest_model import Direction, Floats, HarvestStep, rank_slices, step_of
+from dovetail.control.slice_yields import SliceYields, looked_at, still_counts
 from dovetail.engine.policies.shed.learned import Learned, by_slice
 from dovetail.model.shedding import FAR, Picks
 
@@ -28,7 +33,9 @@ BySlice = dict[tuple[str, str], Floats]
 
 _FADE = 0.6
 _ENOUGH = 30.0  # results that are kept in mind however long ago they were found
-_FEW_LOOKS, _FEW_RESULTS = 30.0, 100.0  # count, however little is new; fewer looks if each finds many
+_FEW_LOOKS, _FEW_RESULTS = 30.0, 100.0  # count, however little is new; looks as many as find so many
+_CHANGED = 16.0  # squared deviations between what was expected and what was found: something is not as it was
+_BOUND = 1.0  # deviations above what was found
 _BINS_PER_SLICE = 4
 _MOST_BINS = 2000
 _PRIOR = 1.5  # results that what is expected counts as
@@ -64,11 +71,13 @@ class Correlations:
         self._places: dict[tuple[str, str], Floats] = {}
         self._evenly: dict[tuple[str, str], Floats] = {}
         self._tuples: dict[tuple[str, str], Floats] = {}
-        self._harvested: Mapping[tuple[str, str], tuple[float, float]] = {}
-        self._picks: Picks = {}
+        self._latest: dict[tuple[str, str], tuple[float, float, Floats]] = {}
+        self._promised: BySlice = {}
         self._orders: dict[str, tuple[str, ...]] = {}
         self._came: dict[tuple[str, str], float] = defaultdict(float)
         self._matched: dict[tuple[str, str], float] = defaultdict(float)
+        self._together = 1.0  # results that belong together, as those of one arrival do
+        self._yields = SliceYields()
 
     def learn(
         self,
@@ -78,28 +87,70 @@ class Correlations:
         picks: Picks | None = None,
     ) -> None:
         """Another interval; what was matched in another order says little about this one."""
-        self._harvested, self._picks = learned.harvested, picks or {}
         self._shape(edges)
+        self._look_back()
         for arriving, other in edges:
             if self._orders.get(arriving, orders[arriving]) != orders[arriving]:
-                still = min(1.0, _FEW_LOOKS / 6 / max(self._came[arriving, other], 1.0))
-                self._came[arriving, other] *= still
-                self._matched[arriving, other] *= still
+                self._fade((arriving, other), min(1.0, _FEW_LOOKS / 6 / max(self._looks((arriving, other)), 1.0)))
         self._orders = dict(orders)
         self._learn_ages(learned)
         for direction, counts in learned.tuples.items():
             if learned.arrivals[direction[0]]:
                 self._tuples[direction] = counts / learned.arrivals[direction[0]]
         for direction in edges:
-            came = learned.came.get(direction, 0.0)
-            few = _FEW_LOOKS / max(1.0, self._matched[direction] / max(self._came[direction], 1e-9))
-            still = _still(self._came[direction], came, few)
-            self._came[direction] = still * self._came[direction] + came
-            self._matched[direction] = still * self._matched[direction] + learned.matched.get(direction, 0.0)
+            self._learn_matches(direction, learned.came.get(direction, 0.0), learned.matched.get(direction, 0.0))
+            pick, looks = (picks or {}).get(direction[0], {}).get(direction[1]), learned.harvested.get(direction)
+            if pick is not None and looks is not None:
+                self._latest[direction] = *looks, np.array(pick.shares)
+        self._learn_slices(learned, edges, picks)
+
+    def _learn_slices(self, learned: Learned, edges: Mapping[tuple[str, str], Times], picks: Picks | None) -> None:
+        """What was found in which slice, by arrivals that looked everywhere and by those that looked into some."""
+        shares = {name: {o: np.array(p.shares) for o, p in each.items()} for name, each in (picks or {}).items()}
+        for direction, some in edges.items():
+            (arriving, probed), none = direction, np.zeros(len(some) - 1)
+            found, looked = learned.places.get(direction, none), learned.exposed.get(direction, none)
+            if arriving in shares and direction in self._promised:
+                parts = {o: _part(self._promised[arriving, o], each) for o, each in shares[arriving].items()}
+                arrivals = float(learned.others[arriving][2])
+                more = looked_at(self._tuples.get(direction, none), arrivals, shares[arriving], probed, parts)
+                found, looked = by_slice(found, learned.gathered.get(direction, none)), by_slice(looked, more)
+            self._yields.learn(direction, found, looked, self._together)
+
+    def _look_back(self) -> None:
+        """Ordinary arrivals' looks of the interval before count like others, as many as their slices are of all."""
+        for direction, (looked, found, shares) in self._latest.items():
+            self._learn_matches(direction, looked * _part(self._promised[direction], shares), found)
+        self._latest = {}
+
+    def _learn_matches(self, direction: tuple[str, str], came: float, matched: float) -> None:
+        known, before = self._looks(direction), self._matched[direction]
+        rate = before / known if known else 0.0
+        odds = (matched - rate * came) ** 2 / (self._together * max(rate * came, 1.0))
+        few = _FEW_LOOKS / max(rate, 1.0 if odds > _CHANGED else 1e-9)
+        self._fade(direction, still_counts(known, came, few))
+        self._came[direction] += came * self._size(direction)
+        self._matched[direction] += matched
+
+    def _fade(self, direction: tuple[str, str], still: float) -> None:
+        self._came[direction] *= still
+        self._matched[direction] *= still
+
+    def _size(self, direction: tuple[str, str]) -> float:
+        """How many tuples a look meets."""
+        return max(float(self._tuples[direction].sum()), 1e-9) if direction in self._tuples else 1.0
+
+    def _looks(self, direction: tuple[str, str]) -> float:
+        """As many looks into the window as it is now tell what is known."""
+        return self._came[direction] / self._size(direction)
 
     def _learn_ages(self, learned: Learned) -> None:
         fresh = {name: learned.independent(name) for name in self._names}
-        still = _still(sum(self._evidence.values()), sum(fresh.values()), _FEW_RESULTS, _ENOUGH)
+        still = still_counts(sum(self._evidence.values()), sum(fresh.values()), _FEW_RESULTS, _ENOUGH)
+        everybody = sum(fresh.values()) + sum(learned.independent_others(name) for name in self._names)
+        if everybody > 0:
+            results = sum(learned.results.values()) + sum(each[0] for each in learned.others.values())
+            self._together = _FADE * self._together + (1 - _FADE) * max(1.0, float(results) / everybody)
         for name, histogram in self.histograms.items():
             histogram.fade(still)
             for ages in learned.ages.get(name, ()):
@@ -133,7 +184,7 @@ class Correlations:
             return Window(
                 edges, tuple(range(len(tuples))), (), HarvestStep(fanout, (0.0, 0.0), (0.0, 1.0)), 0.0, 0 * tuples
             )
-        scores = self._scores(arriving, probed, edges, tuples, full) * full
+        scores = self._promised[direction] = self._scores(arriving, probed, edges, tuples, full) * full
         fanout = self._fanout(direction, scores)
         costs = tuples if scans else 0.02 * tuples + _MATCH * fanout * scores / max(scores.sum(), 1e-300)
         places = np.flatnonzero(full)
@@ -143,14 +194,12 @@ class Correlations:
         return Window(edges, tuple(empty.tolist()), tuple(ranked.tolist()), step, float(tuples.sum()), scores)
 
     def _fanout(self, direction: tuple[str, str], scores: Floats) -> float:
-        """Matches in the whole window, by those who looked through all of it and by those who did through a share."""
-        came, matched = self._came[direction], self._matched[direction]
-        looked, found = self._harvested.get(direction, (0.0, 0.0))
-        pick = self._picks.get(direction[0], {}).get(direction[1])
-        if pick is not None and len(pick.edges) == len(scores) + 1:
-            came += looked * float((scores * pick.shares).sum() / max(scores.sum(), 1e-300))
-            matched += found
-        return (matched + 0.5) / (came + 1 / (1 + matched))
+        """Matches in the whole window, at most, by those who looked through all of it and those who did so in part."""
+        came, matched = self._looks(direction), self._matched[direction]
+        looked, found, shares = self._latest.get(direction, (0.0, 0.0, scores))
+        if len(shares) == len(scores):
+            came, matched = came + looked * _part(scores, shares), matched + found
+        return (matched + _BOUND * sqrt(matched * self._together) + 0.5) / (came + 1 / (1 + matched))
 
     def _scores(self, arriving: str, probed: str, edges: Times, tuples: Floats, full: Flags) -> Floats:
         """Shares of results by slice, for slices as full as they are now: they were learned while windows filled."""
@@ -160,7 +209,8 @@ class Correlations:
         even = np.where(known, then, 0.0) / max(then[known].sum(), 1e-300)
         shares = self._shares(arriving, probed, edges, even, known)
         evidence = sum(self._evidence.values())
-        density = (evidence * shares + _DOUBT) / (evidence * even + _DOUBT)
+        expected = (evidence * shares + _DOUBT) / (evidence * even + _DOUBT)
+        density = self._yields.density((arriving, probed), expected, tuples)
         promised = np.where(full, density * tuples, 0.0)
         return np.asarray(promised / max(promised.sum(), 1e-300), np.float64)
 
@@ -192,6 +242,7 @@ class Correlations:
             "tuples": [[*direction, counts.tolist()] for direction, counts in self._tuples.items()],
             "evenly": [[*direction, counts.tolist()] for direction, counts in self._evenly.items()],
             "evidence": dict(self._evidence),
+            "yields": self._yields.to_json(),
             "places": [[*direction, counts.tolist()] for direction, counts in self._places.items()],
             **pairs,
         }
@@ -200,11 +251,17 @@ class Correlations:
         """Back from plain values."""
         self.histograms = {name: AgeHistogram.from_json(each) for name, each in values["histograms"].items()}
         self._evidence = defaultdict(float, values["evidence"])
+        self._yields.restore(values.get("yields", []))
         self._places = {(a, b): np.array(counts) for a, b, counts in values["places"]}
         self._evenly = {(a, b): np.array(counts) for a, b, counts in values["evenly"]}
         self._tuples = {(a, b): np.array(counts) for a, b, counts in values["tuples"]}
         self._came = defaultdict(float, {(a, b): value for a, b, value in values["came"]})
         self._matched = defaultdict(float, {(a, b): value for a, b, value in values["matched"]})
+
+
+def _part(scores: Floats, shares: Floats) -> float:
+    """How much of what is promised lies in these shares of the slices."""
+    return float((scores * shares).sum() / max(scores.sum(), 1e-300)) if len(shares) == len(scores) else 0.0
 
 
 def directions_of(windows: Mapping[str, Sequence[Window]], rates: Mapping[str, float]) -> list[Direction]:
@@ -222,12 +279,6 @@ def _added(known: BySlice, fresh: BySlice, still: float) -> BySlice:
     """Both together, the old numbers counting for less."""
     faded = {direction: still * counts for direction, counts in known.items()}
     return faded | {direction: by_slice(faded.get(direction), counts) for direction, counts in fresh.items()}
-
-
-def _still(known: float, fresh: float, few: float, enough: float = 0.0) -> float:
-    """By which factor old evidence goes on counting, as if every interval had told as much as this one."""
-    worth = max(_FADE / (1 - _FADE) * fresh, few)
-    return max(min(_FADE, worth / known), min(1.0, enough / known)) if known else 1.0
 
 
 def _beyond_chance(seen: Floats, expected: Floats, full: Flags, evidence: float) -> Floats:

@@ -19,6 +19,7 @@ from dovetail.control.current_cost import cost_of
 from dovetail.control.harvest_order import best_order
 from dovetail.control.probe_positions import Order, Places
 from dovetail.control.shed_load import ShedLoad, Situation
+from dovetail.control.spare_capacity import Interval, RowCosts, Supply, growth
 from dovetail.engine.block.elapsed import Elapsed
 from dovetail.engine.operator.readings import Readings
 from dovetail.engine.policies.shed.estimate import Estimate
@@ -61,10 +62,12 @@ class CpuBudget:
         self.used_s = self.given_s = 0.0
         self._before: Counters = 0, 0, 0.0, 0.0, 0.0, 0, dict.fromkeys(query.names, 0)
         self._recent_s = self._recent_rows = 0.0
-        self._speed = _Speed()
+        self._speed, self._row_costs = _Speed(), RowCosts()
         self._rows_before = 0
         self._room: dict[str, int] | None = None
         self._gap_s = 0.0
+        self._event_us: int | None = None
+        self._rates: dict[str, float] | None = None
         predicates = close_equalities(query.predicates)
         self._places = {name: Places(name, predicates) for name in query.names}
 
@@ -81,9 +84,9 @@ class CpuBudget:
     def _pace(self) -> Pace | None:
         if self._now is None or self.control.short:
             return None
-        return Pace(self._rows(), self._room or dict.fromkeys(self._query.names, _ENDLESS))
+        return Pace(self._joinable(), self._room or dict.fromkeys(self._query.names, _ENDLESS))
 
-    def _rows(self) -> int:
+    def _joinable(self) -> int:
         """How many rows may be joined now."""
         if self._credit_s <= 0:
             return 0
@@ -155,21 +158,36 @@ class CpuBudget:
         )
         if self._before[6] == before[6]:
             return decision
-        given = self._share * seconds
-        if welcome:
-            self.control.throttle.adapt(consumed * min(1.0, given / used) if used > 0 else consumed, welcome)
-        else:
+        interval = self._interval(seconds, (welcome, consumed, used), readings.waiting)
+        if self._budget.settings.throttle == "paper" and welcome:
+            in_time = min(1.0, interval.given_s / used) if used > 0 else 1.0
+            self.control.throttle.adapt(consumed * in_time, welcome)
+        elif self._budget.settings.throttle == "paper":
             self.control.throttle.adapt(1, 1)  # nothing was let in, so nothing had to wait
         rates = {name: max(count - before[6][name], 0.5) / seconds for name, count in self._before[6].items()}
         completeness = produced / (produced + missed) if produced + missed > 0 else 1.0
         self._speed.add(compared, used)
-        decision = self._shed(rates, completeness, readings, decision)
+        self._row_costs.add(consumed, compared, used)
+        decision = self._shed(rates, completeness, interval, readings, decision)
         buffer = self._budget.settings.buffer
         self._room = {name: buffer or max(_ROOM, round(rate * seconds)) for name, rate in rates.items()}
         self._complain()
         return decision
 
-    def _shed(self, rates: dict[str, float], completeness: float, readings: Readings, decision: Decision) -> Decision:
+    def _interval(self, seconds: float, counted: tuple[float, float, float], waiting: int) -> Interval:
+        """The interval that ends; where nothing was joined for want of time, a tuple takes what it took before."""
+        welcome, consumed, used = counted
+        taken = (used, consumed) if consumed > 0 else (self._recent_s, self._recent_rows)
+        return Interval(seconds, self._share * seconds, taken[0], welcome, taken[1], waiting)
+
+    def _shed(
+        self,
+        rates: dict[str, float],
+        completeness: float,
+        interval: Interval,
+        readings: Readings,
+        decision: Decision,
+    ) -> Decision:
         """The decision with what to leave out, and with probe orders for the slices that are left."""
         shed, orders = _shedding(readings), decision.orders
         edges = {pair: shed.edges(*pair) for pair in permutations(rates, 2)}
@@ -184,24 +202,53 @@ class CpuBudget:
             }
             for name, order in orders.items()
         }
-        in_force = cost_of(shed.decision.picks, found, orders, rates)
-        before, orders = orders, self._reordered(found, rates, orders)
+        kept = {name: shed.decision.kept.get(name, 1.0) for name in rates}
+        let_in = {name: share * rates[name] for name, share in kept.items()}
+        in_force = cost_of(shed.decision.picks, found, orders, let_in)
+        supply = Supply.of(interval, self._row_costs.row_s, in_force)
+        rates = self._to_come(rates)
+        coming = {name: share * rates[name] for name, share in kept.items()}
+        fuller = self._growing(found, coming, interval.seconds, readings)
+        before, orders = orders, self._reordered(found, rates, orders, supply)
         windows = {name: self._placed(name, found[name], before[name], order) for name, order in orders.items()}
         assert self._now is not None
         so_far_s = (self._now - self._first) / 1e6
         tuples = {s.name: _full(s.window, rates[s.name], so_far_s) for s in self._query.streams}
         capacity = self._speed.per_second * self._share
         memory = (inf, None) if readings.trimmed is None else (readings.trimmed.limit, readings.trimmed.sizes)
-        situation = Situation(rates, windows, orders, tuples, capacity, completeness, in_force, *memory)
+        filled = {name: share / fuller[name] for name, share in kept.items()}  # of what the windows are about to hold
+        situation = Situation(rates, windows, orders, tuples, capacity, completeness, supply, filled, *memory)
         leave_out: Shed = self.control.decide(situation)
         version = decision.version + (orders != before)
         return replace(decision, orders=orders, version=version, shed=leave_out)
 
-    def _reordered(self, windows: Windows, rates: Mapping[str, float], orders: Orders) -> Orders:
+    def _to_come(self, rates: dict[str, float]) -> dict[str, float]:
+        """Arrivals of the next interval: as many as of this one, or half as many more than before, for bursts pass."""
+        before, self._rates = self._rates or rates, rates
+        if self._budget.policy == "drop":
+            return rates
+        return {name: (rate + before[name]) / 2 if rate > before[name] else rate for name, rate in rates.items()}
+
+    def _growing(
+        self, windows: Windows, rates: Mapping[str, float], seconds: float, readings: Readings
+    ) -> dict[str, float]:
+        """How many times as full windows are about to be: rows may come quicker or slower than their times go on."""
+        before, self._event_us = self._event_us, readings.latest
+        passed_s = (self._event_us - before) / 1e6 if before is not None else 0.0
+        tuples = {other: seen.tuples for each in windows.values() for other, seen in each.items()}
+        return {
+            s.name: growth(tuples[s.name], s.window.length_us / 1e6, rates[s.name] * seconds / passed_s, passed_s)
+            if isinstance(s.window, TimeWindow) and s.window.length_us and passed_s > 0
+            else 1.0
+            for s in self._query.streams
+        }
+
+    def _reordered(self, windows: Windows, rates: Mapping[str, float], orders: Orders, supply: Supply) -> Orders:
         """Probe orders for the slices to come; while everything is looked through they are the planner's."""
-        z = self.control.throttle.z
-        if self._budget.policy != "drop" and z < 1 and len(rates) > 2:
-            budget = z * cost_of(None, windows, orders, rates)
+        everything = cost_of(None, windows, orders, rates)
+        paper = self._budget.settings.throttle == "paper"
+        budget = self.control.throttle.z * everything if paper else supply.work(sum(rates.values()))
+        if self._budget.policy != "drop" and budget < everything and len(rates) > 2:
             steps = {name: {other: seen.step for other, seen in each.items()} for name, each in windows.items()}
             orders = {
                 name: best_order(steps[name], order, self._places[name], rates[name], budget)
@@ -231,7 +278,8 @@ class CpuBudget:
             "credit_s": self._credit_s,
             "room": self._room,
         }
-        used = {"given_s": self.given_s, "used_s": self.used_s, "speed": self._speed.state, "before": self._before}
+        used = {"given_s": self.given_s, "used_s": self.used_s, "before": self._before}
+        used |= {"speed": self._speed.state, "rows": self._row_costs.state}
         return {"load": self.control.to_json(), **clock, **used, "recent": (self._recent_s, self._recent_rows)}
 
     def restore(self, saved: Mapping[str, Any], readings: Readings) -> None:
@@ -243,6 +291,7 @@ class CpuBudget:
         self.given_s, self.used_s = saved["given_s"], saved["used_s"]
         self._room = saved["room"] and dict(saved["room"])
         self._speed.state = tuple(saved["speed"])
+        self._row_costs.state = tuple(saved.get("rows", self._row_costs.state))
         self._before = tuple(saved["before"])
         self._recent_s, self._recent_rows = saved["recent"]
         self._rows_before = sum(readings.joined().values())

@@ -1,6 +1,6 @@
 """What to leave out next: the throttle, what was learned and a policy in, a decision out.
 
-    harvest     slices of windows, by the solver; tuples only where even the smallest setting is too much
+    harvest     slices of windows, by the solver; tuples as well where that promises more (``keep_or_look``)
     drop        tuples: RandomDrop with the keep rates that give most for the same cost, and for what can be stored
 
 With ``min_completeness`` less is left out than the throttle asks for where the model, or the last interval's own
@@ -10,24 +10,26 @@ estimate, says that too much would be missing; then the budget is short, and say
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, prod
 from typing import Any
 
 from dovetail.control.correlations import Correlations, Window, directions_of
 from dovetail.control.drop_rates import Arriving, total_cost
 from dovetail.control.fractional_slice import Filled, add_fractional_slice
-from dovetail.control.harvest_model import Direction, full_setting, total
+from dovetail.control.harvest_model import full_setting, total
 from dovetail.control.keep_ages import finding, keep_ages, kept
+from dovetail.control.keep_or_look import Choice, Way, best_way
 from dovetail.control.solve_harvest import solve_harvest
+from dovetail.control.spare_capacity import Supply
 from dovetail.control.split_cpu_and_memory import split_cpu_and_memory
 from dovetail.control.throttle import Throttle
 from dovetail.model.budget import Budget
 from dovetail.model.shedding import FAR, Pick, Picks, Shed
 
 _LESS = 1.25
+_EASE = 0.97  # of the least that keeps enough is tried next, while enough is kept
 _OVERHEAD = 1.0
 _LEAST = 1e-4
-_IDLE = 0.8  # with less than this share of the CPU in use there is no reason to do as little as before
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class Situation:
     """One interval's end: arrivals per second, windows by direction and their order, completeness of late.
 
     ``tuples``: how many each window holds if nothing is dropped. ``capacity``: comparisons per second that the CPU
-    given can make; ``in_force``: those of the slices that are looked through until now. ``memory`` holds so much, if
-    it is limited, and a tuple of each stream takes ``sizes`` of it.
+    given can make; ``supply``: the same as measured of late. ``kept``: of each stream until now. ``memory`` holds so
+    much, if it is limited, and a tuple of each stream takes ``sizes`` of it.
     """
 
     rates: Mapping[str, float]
@@ -45,19 +47,21 @@ class Situation:
     tuples: Mapping[str, float]
     capacity: float
     completeness: float
-    in_force: float
+    supply: Supply
+    kept: Mapping[str, float]
     memory: float = inf
     sizes: Mapping[str, float] | None = None
 
     @cached_property
-    def directions(self) -> list[Direction]:
+    def choice(self) -> Choice:
         """The model."""
-        return directions_of(self.windows, self.rates)
+        return Choice(self.rates, directions_of(self.windows, self.rates), self.orders, self.kept)
 
     @cached_property
-    def whole(self) -> tuple[float, float]:
-        """Results and comparisons per second without any shedding."""
-        return total(self.directions, full_setting(self.directions))
+    def whole(self) -> float:
+        """Results per second without any shedding."""
+        directions = self.choice.thinned(dict.fromkeys(self.rates, 1.0))
+        return total(directions, full_setting(directions))[0]
 
 
 class ShedLoad:
@@ -69,68 +73,70 @@ class ShedLoad:
         self.correlations = Correlations(names)
         self.short = False
         self._floor = 0.0
-        self._share = 1.0
+        self._way: Way | None = None
 
     def decide(self, now: Situation) -> Shed:
         """What to leave out until the next interval's end."""
         if self._budget.policy == "drop":
             self.throttle.z, self.throttle.kept = self._affordable(now), 1.0
-        else:
-            self._restate(now)
+        elif self._budget.settings.throttle == "spare":
+            self._way = best_way(now.choice, now.supply, self._way)
+            self.throttle.move(self._way.z, min(self._way.kept.values()))
         return self._decision(now)
-
-    def _restate(self, now: Situation) -> None:
-        """The throttle for the same work, as a share of what everything is now known to be; more if there is time."""
-        if now.in_force > 0 and self._share > 0:
-            factor = now.in_force / now.whole[1] / self._share
-            idle = now.in_force < _IDLE * now.capacity
-            self.throttle.restate(max(1.0, factor) if idle else factor)
 
     def _decision(self, now: Situation) -> Shed:
         z, least = self.throttle.z, self._budget.min_completeness
         if least is None:
-            return self._at(z, self.throttle.kept, now)[0]
-        self._floor = min(1.0, max(self._floor, z) * _LESS) if now.completeness < least else self._floor * 0.9
+            return self._as_found(now)
+        self._floor = min(1.0, max(self._floor, z) * _LESS) if now.completeness < least else self._floor * _EASE
         needed = max(z, self._floor)
-        decision, expected = self._at(needed, 1.0, now)
+        everyone = dict.fromkeys(now.rates, 1.0)
+        decision, expected = self._at(needed, everyone, now)
         while expected < least and needed < 1:
             needed = min(1.0, needed * _LESS)
-            decision, expected = self._at(needed, 1.0, now)
+            decision, expected = self._at(needed, everyone, now)
         self.short = needed > z or self.throttle.kept < 1
         return decision
+
+    def _as_found(self, now: Situation) -> Shed:
+        z, kept, way = self.throttle.z, self.throttle.kept, self._way
+        if way is None or self.throttle.fixed:
+            return self._at(z, dict.fromkeys(now.rates, kept), now)[0]
+        return Shed(z, None, way.kept, _ages(now, None)) if way.whole else self._at(z, way.kept, now)[0]
 
     def _affordable(self, now: Situation) -> float:
         """The share of the full work that the CPU given can do: dropping fills windows less, but only with time."""
         everything = total_cost(_arriving(now), dict.fromkeys(now.rates, 1.0))
         return max(_LEAST, min(1.0, now.capacity / everything)) if everything else 1.0
 
-    def _at(self, z: float, kept: float, now: Situation) -> tuple[Shed, float]:
+    def _at(self, z: float, kept: Mapping[str, float], now: Situation) -> tuple[Shed, float]:
         """The decision for a throttle, and the share of results it keeps by the model."""
         if self._budget.policy == "drop":
             return _dropped(z, now)
-        everyone = dict.fromkeys(now.rates, kept)
         if z >= 1:
-            self._share = 1.0
-            return Shed(1.0, None, everyone, _ages(now, None)), kept ** len(now.rates)
-        directions, settings = now.directions, self._budget.settings
-        whole_output, whole_cost = now.whole
+            return Shed(1.0, None, kept, _ages(now, None)), prod(kept.values())
+        directions, settings = now.choice.thinned(kept), self._budget.settings
         setting = solve_harvest(directions, z, settings.solver, settings.metric)
-        filled = add_fractional_slice(directions, setting, z * whole_cost)
-        output, cost = filled.value(directions)
-        self._share = cost / whole_cost if whole_cost else 0.0
-        expected = output / whole_output if whole_output else 1.0
+        filled = add_fractional_slice(directions, setting, z * total(directions, full_setting(directions))[1])
+        expected = filled.value(directions)[0] / now.whole if now.whole else 1.0
         picks = _picks(now, filled, empty_too=self._budget.min_completeness is not None)
-        return Shed(z, picks, everyone, _ages(now, picks)), expected * kept ** len(now.rates)
+        return Shed(z, picks, kept, _ages(now, picks)), expected
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for a header."""
-        throttle = {"z": self.throttle.z, "kept": self.throttle.kept, "share": self._share}
+        throttle = {
+            "z": self.throttle.z,
+            "kept": self.throttle.kept,
+            "whole": self._way is not None and self._way.whole,
+        }
         return {"throttle": throttle, "short": self.short, "floor": self._floor, **self.correlations.to_json()}
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Back from plain values."""
-        self.throttle.z, self.throttle.kept = values["throttle"]["z"], values["throttle"]["kept"]
-        self.short, self._floor, self._share = values["short"], values["floor"], values["throttle"]["share"]
+        throttle = values["throttle"]
+        self.throttle.z, self.throttle.kept = throttle["z"], throttle["kept"]
+        self._way = Way(throttle["z"], {}, throttle.get("whole", False))
+        self.short, self._floor = values["short"], values["floor"]
         self.correlations.restore(values)
 
 

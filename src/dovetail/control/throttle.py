@@ -1,6 +1,7 @@
-"""How much of the full work may be done (GrubJoin, operator throttling, section III-A).
+"""How much of the full work may be done, z, and the share of tuples that is let in where even little is too much.
 
-At the end of every interval, with what was consumed and what arrived in it:
+By default control sets both by the spare capacity (``spare_capacity``). The other rule is the paper's (GrubJoin,
+operator throttling, section III-A): at the end of every interval, with what was consumed and what arrived in it,
 
     b = consumed / arrived          z = b z  if b < 1,  else  min(1, boost z)
 
@@ -21,7 +22,7 @@ same rule, and opens again before z does.
 from dataclasses import dataclass
 
 SMALLEST = 0.001
-_FEWEST = 0.01
+FEWEST = 0.01
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Throttle:
     boost: float
     z: float = 1.0
     kept: float = 1.0
+    fixed: bool = False
 
     def adapt(self, consumed: float, arrived: float) -> None:
         """An interval has ended in which so many tuples arrived, and so many were joined."""
@@ -44,12 +46,12 @@ class Throttle:
         else:
             self.z = min(1.0, self.boost * self.z)
 
-    def restate(self, factor: float) -> None:
-        """The same work has turned out to be so many times the share of everything that it was taken for."""
-        self.z = min(1.0, max(SMALLEST, self.z * factor))
-
     def _close(self, beta: float) -> None:
         if self.z > SMALLEST:
             self.z = max(SMALLEST, beta * self.z)
         else:
-            self.kept = max(_FEWEST, beta * self.kept)
+            self.kept = max(FEWEST, beta * self.kept)
+
+    def move(self, z: float, kept: float) -> None:
+        """Do as much, and let in as many, as there is time for."""
+        self.z, self.kept = min(1.0, max(SMALLEST, z)), min(1.0, max(FEWEST, kept))

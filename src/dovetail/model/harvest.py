@@ -10,9 +10,11 @@ from dovetail.model.number import as_count, as_number, as_share
 
 Solver = Literal["exhaustive", "greedy", "reverse", "double-sided"]
 Metric = Literal["output", "output per cost", "delta"]
+Rule = Literal["spare", "paper"]
 
 SOLVERS = ("exhaustive", "greedy", "reverse", "double-sided")
 METRICS = ("output", "output per cost", "delta")
+RULES = ("spare", "paper")
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,12 @@ class Harvest:
     buffer: int | None = None
     solver: Solver = "double-sided"
     metric: Metric = "delta"
+    throttle: Rule = "spare"
 
     def __post_init__(self) -> None:
         _check_word("harvest(solver", self.solver, SOLVERS)
         _check_word("harvest(metric", self.metric, METRICS)
+        _check_word("harvest(throttle", self.throttle, RULES)
         boost = as_number(self.boost)
         if boost is None or not boost > 1:
             raise QueryError(
@@ -52,10 +56,12 @@ def harvest(
     buffer: int | None = None,
     solver: str = "double-sided",
     metric: str = "delta",
+    throttle: str = "spare",
 ) -> Harvest:
     """For ``policy=`` of a budget: "harvest" with its settings.
 
-    ``interval``: how often the throttle is set. ``boost``: how fast it opens again. ``sample``: share of arrivals
+    ``interval``: how often the throttle is set. ``throttle``: "spare", by the time that was left or short, or "paper",
+    which opens by ``boost`` whatever there is to spare. ``sample``: share of arrivals
     that look evenly through all windows, to learn where results are. ``slice``: length of the parts of a window
     that are chosen or not (a tenth of it). ``buffer``: how many rows of a stream may wait for the CPU before the
     rest are dropped at the door (as many as come in an interval). ``solver``: "double-sided", "greedy", "reverse"
@@ -66,7 +72,7 @@ def harvest(
     1000000
     """
     every, part = _length_us("interval", interval), None if slice is None else _length_us("slice", slice)
-    words: Any = solver, metric
+    words: Any = solver, metric, throttle
     return Harvest(every, boost, sample, part, buffer, *words)
 
 

@@ -28,12 +28,14 @@ from dovetail.runtime.local import Run
 class MeteredRun:
     """``capacity``: comparisons per second. ``decision_s``: what each decision of the budget takes beside them.
 
-    ``plan``: another than the query's own.
+    ``plan``: another than the query's own. ``row``: how many comparisons it takes to let a tuple in.
     """
 
-    def __init__(self, query: Query, capacity: float, plan: Plan | None = None, decision_s: float = 0.0) -> None:
+    def __init__(
+        self, query: Query, capacity: float, plan: Plan | None = None, decision_s: float = 0.0, row: float = 0.0
+    ) -> None:
         assert query.model.budget is not None, "a query without a budget is never short of anything"
-        self._query, self._capacity, self._decision_s = query, capacity, decision_s
+        self._query, self._capacity, self._decision_s, self._row = query, capacity, decision_s, row
         self._interval_us = query.model.budget.settings.interval_us
         self._decisions = 0
         self._begun = False
@@ -42,8 +44,11 @@ class MeteredRun:
 
     def used_s(self) -> float:
         """Simulated seconds of CPU so far."""
-        spent = self.compared / self._capacity if self._begun else 0.0
-        return spent + self._decisions * self._decision_s
+        if not self._begun:
+            return 0.0
+        (readings,) = self.run.operator.statistics()
+        done = self.compared + self._row * sum(readings.joined().values()) if self._row else self.compared
+        return done / self._capacity + self._decisions * self._decision_s
 
     def step(self, arrivals: Mapping[str, pa.Table], now_us: int) -> list[pa.Table]:
         """Rows come in, then time passes; the results of both."""

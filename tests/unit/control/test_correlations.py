@@ -66,7 +66,7 @@ def test_what_ordinary_arrivals_found_in_their_slices_tells_how_many_match() -> 
     later.harvest(("B", "A"), came=1000.0, matched=4000.0)
     known.learn(later, PAIRS, ORDERS, {"B": {"A": pick}})
     step = known.window("B", "A", EDGES, scans=True).step
-    assert step.fanout * step.yields[1] == pytest.approx(4.0, rel=0.01), "as found where it was looked for"
+    assert step.fanout * step.yields[1] == pytest.approx(4.0, rel=0.02), "as found where it was looked for"
 
 
 def test_results_found_while_a_window_filled_say_nothing_of_its_later_slices() -> None:

@@ -5,8 +5,9 @@ import pytest
 
 import dovetail as dv
 from dovetail.control.correlations import Window
-from dovetail.control.harvest_model import HarvestStep
+from dovetail.control.harvest_model import HarvestStep, full_setting, total
 from dovetail.control.shed_load import ShedLoad, Situation
+from dovetail.control.spare_capacity import Supply
 
 EDGES = np.array([0, 1_000_000, 2_000_001])
 FULL = Window(EDGES, (), (1, 0), HarvestStep(3.0, (0.0, 100.0, 200.0), (0.0, 0.8, 1.0)), 200.0, np.array([0.2, 0.8]))
@@ -14,18 +15,21 @@ EMPTY = Window(EDGES, (0, 1), (), HarvestStep(0.5, (0.0, 0.0), (0.0, 1.0)), 0.0,
 BUDGET = dv.budget(cpu=1.0)
 
 
-def situation(first: Window, second: Window, in_force: float = 0.0, capacity: float = 1e4) -> Situation:
+ENOUGH = Supply(1.0, 0.0, 1e-5)
+
+
+def situation(first: Window, second: Window, supply: Supply = ENOUGH) -> Situation:
     names = "ABC"
     orders = {name: tuple(other for other in names if other != name) for name in names}
     windows = {name: [first, second] for name in names}
-    tuples = dict.fromkeys(names, 200.0)
-    return Situation(dict.fromkeys(names, 10.0), windows, orders, tuples, capacity, 1.0, in_force)
+    tuples, everyone = dict.fromkeys(names, 200.0), dict.fromkeys(names, 1.0)
+    return Situation(dict.fromkeys(names, 10.0), windows, orders, tuples, 1e4, 1.0, supply, everyone)
 
 
 @pytest.mark.parametrize("windows", [(EMPTY, FULL), (FULL, EMPTY), (EMPTY, EMPTY), (FULL, FULL)])
 @pytest.mark.parametrize("z", [0.001, 0.3, 0.9])
 def test_windows_without_tuples_are_looked_into_as_well(windows: tuple[Window, Window], z: float) -> None:
-    load = ShedLoad("ABC", BUDGET)
+    load = ShedLoad("ABC", dv.budget(cpu=1.0, policy=dv.harvest(throttle="paper")))
     load.throttle.z = z
     decision = load.decide(situation(*windows))
     assert decision.picks is not None
@@ -36,19 +40,16 @@ def test_windows_without_tuples_are_looked_into_as_well(windows: tuple[Window, W
             assert len(pick.ranges) <= 2
 
 
-def test_a_throttle_keeps_the_work_it_allows_when_everything_turns_out_to_cost_more() -> None:
+def test_the_throttle_is_what_there_is_time_for_over_everything() -> None:
     load = ShedLoad("ABC", BUDGET)
-    load.throttle.z = 0.2
-    first = situation(FULL, FULL)
-    load.decide(first)
-    spent = 0.2 * first.whole[1]
-    dearer = Window(
-        EDGES, (), (1, 0), HarvestStep(3.0, (0.0, 100.0, 1000.0), (0.0, 0.8, 1.0)), 1000.0, np.array([0.2, 0.8])
-    )
-    later = situation(dearer, dearer, spent, capacity=spent)
-    load.decide(later)
-    assert load.throttle.z * later.whole[1] == pytest.approx(spent, rel=0.05)
-    idle = situation(dearer, dearer, spent / 4, capacity=spent)
-    before = load.throttle.z
-    load.decide(idle)
-    assert load.throttle.z == before, "there is time: no reason to do as little as before"
+    for unit_s in (1e-5, 1e-4, 1e-6):
+        now = situation(FULL, FULL, Supply(1.0, 0.0, unit_s))
+        load.decide(now)
+        whole = total(now.choice.directions, full_setting(now.choice.directions))[1]
+        assert load.throttle.z == pytest.approx(min(1.0, 1 / unit_s / whole))
+
+
+def test_where_letting_tuples_in_takes_the_time_tuples_are_left_out_and_not_slices() -> None:
+    load = ShedLoad("ABC", BUDGET)
+    decision = load.decide(situation(FULL, FULL, Supply(1.0, 0.05, 1e-5)))  # 30 tuples/s, 20 of which could be let in
+    assert 0.1 < max(decision.kept.values()) < 0.7

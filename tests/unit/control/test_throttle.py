@@ -2,7 +2,7 @@
 
 import pytest
 
-from dovetail.control.throttle import SMALLEST, Throttle
+from dovetail.control.throttle import FEWEST, SMALLEST, Throttle
 
 
 def test_it_closes_by_what_was_consumed_and_opens_by_the_boost() -> None:
@@ -27,11 +27,11 @@ def test_below_the_smallest_setting_tuples_go_and_come_back_first() -> None:
     assert (throttle.z, throttle.kept) == pytest.approx((1.5 * SMALLEST, 1.0))
 
 
-def test_the_same_work_may_be_another_share_of_everything() -> None:
+def test_it_moves_within_its_bounds() -> None:
     throttle = Throttle(boost=1.2, z=0.2)
-    throttle.restate(0.25)
-    assert throttle.z == pytest.approx(0.05)
-    throttle.restate(1e6)
-    assert throttle.z == 1.0
-    throttle.restate(1e-9)
-    assert throttle.z == SMALLEST
+    throttle.move(0.05, 0.5)
+    assert (throttle.z, throttle.kept) == (0.05, 0.5)
+    throttle.move(1e6, 2.0)
+    assert (throttle.z, throttle.kept) == (1.0, 1.0)
+    throttle.move(1e-9, 0.0)
+    assert (throttle.z, throttle.kept) == (SMALLEST, FEWEST)

@@ -23,8 +23,9 @@ class Learned:
 
     ``tuples``: by direction, per slice, summed over ``arrivals``; ``exposed``: over sampled ones, as much of each as
     they look at. ``came`` and ``matched``: by direction, of sampled arrivals; ``harvested``: the same of ordinary ones,
-    that look through the chosen slices. ``places``: results by direction, per slice; ``results`` of sampled arrivals of
-    each stream, and their squares summed over arrivals.
+    that look through the chosen slices. ``places``: results by direction, per slice; ``gathered``: the same of ordinary
+    arrivals. ``results`` of sampled arrivals of each stream, and their squares summed over arrivals; ``others``: both
+    for ordinary ones, and how many these are.
     """
 
     ages: dict[str, list[Times]] = field(default_factory=lambda: defaultdict(list))
@@ -36,6 +37,8 @@ class Learned:
     harvested: dict[Direction, tuple[float, float]] = field(default_factory=dict)
     seen: int = 0
     places: dict[Direction, Floats] = field(default_factory=dict)
+    gathered: dict[Direction, Floats] = field(default_factory=dict)
+    others: dict[str, Floats] = field(default_factory=lambda: defaultdict(lambda: np.zeros(3)))
     results: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     squares: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -44,9 +47,10 @@ class Learned:
         self.tuples[direction] = by_slice(self.tuples.get(direction), counts * arrivals)
         self.exposed[direction] = by_slice(self.exposed.get(direction), counts * exposed)
 
-    def found(self, direction: Direction, counts: Floats) -> None:
-        """So many results of sampled arrivals have a member in each slice."""
-        self.places[direction] = by_slice(self.places.get(direction), counts)
+    def found(self, direction: Direction, counts: Floats, sampled: bool = True) -> None:
+        """So many results of sampled arrivals, or of ordinary ones, have a member in each slice."""
+        places = self.places if sampled else self.gathered
+        places[direction] = by_slice(places.get(direction), counts)
 
     def sampled(self, arriving: str, results: float, squares: float) -> None:
         """Sampled arrivals of a stream found so many, each of them squared so many."""
@@ -57,6 +61,11 @@ class Learned:
         """How many results would tell as much if those of an arrival did not belong together."""
         squares = self.squares.get(arriving, 0.0)
         return self.results[arriving] ** 2 / squares if squares else 0.0
+
+    def independent_others(self, arriving: str) -> float:
+        """The same of ordinary arrivals."""
+        results, squares, _ = self.others[arriving]
+        return float(results**2 / squares) if squares else 0.0
 
     def step(self, direction: Direction, came: float, matched: float) -> None:
         """Of so many partial results that came, so many matches were found."""

@@ -202,6 +202,9 @@ class Shedding(HeaderSection):
         weights, whole = self.weights.of(results), self.decision.picks is None
         sampled = block.sampled[arrivals]
         self.estimate.missed += float((weights[~sampled] - 1).sum())
+        block.found += np.bincount(arrivals, minlength=len(block.found))
+        if not whole and not sampled.all():
+            self._gather(results.at(~sampled))
         if not sampled.any():
             return
         some, weights = results.at(sampled), weights[sampled] / self.thin
@@ -210,13 +213,14 @@ class Shedding(HeaderSection):
             self.estimate.unit = 1 / (self._sample * self.thin)
             owed += ~self._inside(block.arriving, some) * weights * (1 - self._sample) / self._sample
         block.owed += np.bincount(arrivals[sampled], owed, len(block.owed))
-        block.found += np.bincount(arrivals[sampled], minlength=len(block.found))
         self._learn(some)
 
     def end(self, block: Sampling) -> None:
         """It has probed."""
         self.estimate.missed += float(block.owed.sum())
-        self.learned.sampled(block.arriving, float(block.found.sum()), float((block.found**2).sum()))
+        found, squares, sampled = block.found, block.found**2, block.sampled
+        self.learned.sampled(block.arriving, float(found[sampled].sum()), float(squares[sampled].sum()))
+        self.learned.others[block.arriving] += found[~sampled].sum(), squares[~sampled].sum(), (~sampled).sum()
         if self.decision.picks is not None:
             self.estimate.sampling_variance += float((block.owed**2).sum())
         results, arrivals = self._recent
@@ -252,9 +256,15 @@ class Shedding(HeaderSection):
             since = self._times(first, results)
             for name in others:
                 self.learned.ages[name].append(self._times(name, results) - since)
-            self._place(results)
+            self._place(results, sampled=True)
 
-    def _place(self, results: Partial) -> None:
+    def _gather(self, results: Partial) -> None:
+        """What ordinary arrivals found tells as much of the slices that they look through."""
+        if self.learned.seen < _LEARNED:
+            self.learned.seen += len(results)
+            self._place(results, sampled=False)
+
+    def _place(self, results: Partial, sampled: bool) -> None:
         """Count in which slice of each window the arrivals found them."""
         assert self._block is not None
         arriving = self._block.arriving
@@ -264,7 +274,8 @@ class Shedding(HeaderSection):
             slices = np.clip(
                 np.searchsorted(edges, origin - self._times(name, results), side="right") - 1, 0, len(edges) - 2
             )
-            self.learned.found((arriving, name), np.bincount(slices, minlength=len(edges) - 1).astype(np.float64))
+            counts = np.bincount(slices, minlength=len(edges) - 1).astype(np.float64)
+            self.learned.found((arriving, name), counts, sampled)
 
     def drain(self) -> Learned:
         """What was learned since the last call."""
