@@ -58,6 +58,8 @@ def _stream(cell: Combination, name: str, data: Any, window: str | None) -> Any:
     idle = "20 seconds" if cell["idle"] == "yes" else None
     ahead = "1 hour" if cell["ahead"] == "yes" else None
     size: Any = window or ROW_WINDOWS.get(cell["windows"], "3 seconds")
+    if cell["windows"] == "as of":
+        size, given["asof"] = None, dv.asof("nearest", tolerance="2 seconds") if name != "A" else None
     return dv.stream(name, time="ts", window=size, delay="3 seconds", idle=idle, ahead=ahead, **given)
 
 

@@ -23,6 +23,7 @@ from dovetail.errors import (
     StateError,
     StreamError,
 )
+from dovetail.model.asof import AsOf, asof
 from dovetail.model.budget import Budget, Tuples, budget, tuples
 from dovetail.model.harvest import Harvest, harvest
 from dovetail.model.order import Adaptive, adaptive
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Adaptive",
+    "AsOf",
     "Budget",
     "BudgetError",
     "DataError",
@@ -46,6 +48,7 @@ __all__ = [
     "StreamError",
     "Tuples",
     "adaptive",
+    "asof",
     "budget",
     "calibrate",
     "function",

@@ -52,7 +52,8 @@ def summary(text: str) -> Iterator[str]:
     query = dv.sql(text, *STREAMS).model
     yield query.how
     for stream in query.streams:
-        yield f"{stream.name}: window {stream.window}"
+        counts = f"window {stream.window}" if stream.asof is None else f"as of, {stream.asof}, {stream.asof.how}"
+        yield f"{stream.name}: {counts}"
     for predicate in query.predicates:
         yield f"{type(predicate).__name__.lower()} {predicate}"
     for name, expression in query.filters:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from dovetail.api.functions import functions
 from dovetail.api.options import check_options
 from dovetail.api.query import Query
-from dovetail.errors import QueryError
+from dovetail.errors import QueryError, nearest
+from dovetail.model.asof import AsOf
 from dovetail.model.budget import Budget
+from dovetail.model.check_asof import answered
 from dovetail.model.check_streams import check_named, check_several, check_streams
 from dovetail.model.choice import as_choice
+from dovetail.model.combinations import refusal
 from dovetail.model.order import Adaptive
 from dovetail.model.query import HOWS, JoinQuery
 from dovetail.model.stream import Stream
@@ -27,7 +30,7 @@ def join(
     *streams: Stream,
     on: str,
     select: str | None = None,
-    how: str = "inner",
+    how: str | Mapping[str, str] = "inner",
     window: str | timedelta | Window | None = None,
     order: str | Adaptive = "none",
     late: str = "drop",
@@ -42,7 +45,8 @@ def join(
     """A query over two or more streams; mistakes in it are found here.
 
     A batch that fails, in a function of the user's own for example, raises and leaves the run as it was before; with
-    ``on_error="divert"`` its rows go to ``run.late`` instead, and the run goes on.
+    ``on_error="divert"`` its rows go to ``run.late`` instead, and the run goes on. In an as-of join (streams with
+    ``asof=``) ``how`` is "inner" or "left" for all of them, or a word for each: ``{"Q": "left"}``.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
@@ -54,17 +58,17 @@ def join(
 
     check_options(unknown)
     windowed = _windowed(streams, window)
+    windowed, word = _with_words(windowed, how)
     _check_text("on", on, "a condition as text, like 'A.k = B.k'")
     if select is not None:
         _check_text("select", select, "columns as text, like 'A.k, B.v AS value', or None for all")
-    as_choice("how", how, HOWS)
     condition = bind_condition(on, windowed, functions)
     cross = on.strip().upper() == "TRUE"
     if not cross:
         check_tied([each.name for each in windowed], condition.predicates, f" in {on!r}")
-    seen = windowed[:1] if how in ("semi", "anti") else windowed
+    seen = windowed[:1] if word in ("semi", "anti") else windowed
     chosen = bind_list(select, seen, functions, [each.name for each in windowed[len(seen) :]])
-    bound = Statement(windowed, condition, chosen.outputs, how, chosen.aggregation, cross)  # type: ignore[arg-type]
+    bound = Statement(windowed, condition, chosen.outputs, word, chosen.aggregation, cross)  # type: ignore[arg-type]
     chosen_by_hand: dict[str, Any] = {"algorithm": algorithm, "plan": plan, "invalidation": invalidation}
     chosen_by_hand["on_error"] = on_error
     return _query(bound, order=order, late=late, budget=budget, partitions=partitions, **chosen_by_hand)
@@ -105,6 +109,31 @@ def _windowed(streams: tuple[Stream, ...], window: Any) -> tuple[Stream, ...]:
     windowed = tuple(replace(stream, window=stream.window or common) for stream in streams)
     check_streams(windowed)
     return windowed
+
+
+def _with_words(streams: tuple[Stream, ...], how: Any) -> tuple[tuple[Stream, ...], str]:
+    """As-of streams with the word that ``how`` has for each, and the word for the whole query."""
+    if answered(streams) is None:
+        return streams, as_choice("how", how, HOWS)
+    names = [stream.name for stream in streams if stream.asof is not None]
+    words = how if isinstance(how, Mapping) else dict.fromkeys(names, how)
+    for name, word in words.items():
+        if name not in names:
+            raise QueryError(f"how: there is no as-of stream {name!r}; {nearest(name, names)}")
+        _check_missing(as_choice("how", word, HOWS))
+    given = tuple(each if each.asof is None else _worded(each, each.asof, words) for each in streams)
+    return given, "left" if "left" in words.values() else "inner"
+
+
+def _check_missing(word: str) -> None:
+    combination = {"windows": "as of", "how": word}
+    found = refusal(combination)
+    if found is not None:
+        raise QueryError(found.text(combination))
+
+
+def _worded(stream: Stream, asof: AsOf, words: Mapping[str, Any]) -> Stream:
+    return replace(stream, asof=replace(asof, how=words.get(stream.name, "inner")))
 
 
 def _check_text(option: str, value: Any, needed: str, call: str = "join") -> None:

@@ -117,7 +117,8 @@ class Query:
         from dovetail.plan.calibrate import load_weights
         from dovetail.plan.tree_report import chosen_tree
 
-        tree = chosen_tree(self.model, load_weights(), rates, keys) if self.model.plan == "auto" else None
+        free = self.model.plan == "auto" and self.model.answered is None
+        tree = chosen_tree(self.model, load_weights(), rates, keys) if free else None
         return self if tree is None else self.replace(plan=tree)
 
     def _repr_html_(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import DataError, StreamError
+from dovetail.model.asof import AsOf
 from dovetail.model.collation import BY_BYTES, as_metadata, collation_of
 from dovetail.model.duration import duration_us
 from dovetail.model.stream import Stream
@@ -22,13 +23,15 @@ def stream(
     delay: str | timedelta = "0 seconds",
     idle: str | timedelta | None = None,
     ahead: str | timedelta | None = None,
+    asof: AsOf | None = None,
     schema: pa.Schema | None = None,
 ) -> Stream:
     """A named input: data now, or a ``schema`` for rows that are pushed later.
 
     Data is a Spark DataFrame, an Arrow table, batch or reader, a pandas or Polars frame, or a DuckDB relation.
     ``ahead`` refuses rows that lie further than this ahead of everything seen so far; without it one row with a wrong
-    time far in the future makes all that follow late.
+    time far in the future makes all that follow late. With ``asof=dovetail.asof(...)`` only its best row for each row
+    of the stream that has no ``asof`` counts.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> t = dv.stream("T", time="ts", window="1 minute", schema=pa.schema({"ts": pa.timestamp("us"), "v": pa.int64()}))
@@ -42,7 +45,7 @@ def stream(
     idle_us = None if idle is None else _as_duration(name, "idle", idle)
     ahead_us = None if ahead is None else _as_duration(name, "ahead", ahead)
     kept: Any = window
-    return Stream(name, _as_schema(name, data, schema), time, kept, delay_us, idle_us, data, ahead_us=ahead_us)
+    return Stream(name, _as_schema(name, data, schema), time, kept, delay_us, idle_us, data, None, ahead_us, asof)
 
 
 def _as_data(name: str, data: Any) -> Any:

@@ -54,6 +54,8 @@ def parts_of(routes: Sequence[Routed]) -> list[Part]:
 def obstacle(route: Routed) -> str:
     """Why a query cannot share with any other; empty if it can."""
     query, sink = route.query.model, route.sink
+    if query.answered is not None:
+        return "it is an as-of join"
     if query.how != "inner":
         return f"it is {'an' if query.how == 'anti' else 'a'} {query.how} join, and inner joins share"
     if query.aggregation:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail.errors import QueryError
+from dovetail.model.check_asof import answered, check_asof_streams
 from dovetail.model.stream import Stream
 
 
@@ -12,8 +13,11 @@ def check_streams(streams: Any) -> None:
     if not isinstance(streams, tuple):
         raise QueryError(f"streams={streams!r}: they are a tuple of streams made with dovetail.stream(...)")
     check_several(streams)
+    name = answered(streams)
+    if name is not None:
+        check_asof_streams(streams, name)
     without = next((stream.name for stream in streams if stream.window is None), None)
-    if without is not None:
+    if without is not None and name is None:
         raise QueryError(f"stream {without!r} has no window; give it one, or give the join one for all")
     _check_zones(streams)
 

@@ -20,7 +20,7 @@ from dovetail.model.window import RowWindow
 # The first word of an axis is what a query has that says nothing.
 AXES: Mapping[str, tuple[str, ...]] = {
     "how": ("inner", "left", "right", "full", "semi", "anti"),
-    "windows": ("time", "rows", "rows per key"),
+    "windows": ("time", "rows", "rows per key", "as of"),  # as of: none, only the best rows of a stream count
     "order": ("none", "sync", "hold", "adaptive"),
     "late": ("drop", "keep", "divert"),
     "runs": ("alone", "tree", "deep tree", "shared"),  # deep: the last stream, or one of rows, is below the top
@@ -68,6 +68,7 @@ class Refusal:
         return f"{' and '.join(named)} do not go together: {self.why}. {self.instead}"
 
 
+_AS_OF = {"windows": ("as of",)}
 _FALSE_ROW = "what is left out would make another row wrong, for which it was a partner or was counted"
 
 REFUSALS: tuple[Refusal, ...] = (
@@ -114,6 +115,34 @@ REFUSALS: tuple[Refusal, ...] = (
         "Have the function give NULL for rows it cannot judge.",
     ),
     Refusal({"runs": ("shared",), "budget": _BUDGETS}, "shared queries take no budget", "Let it run alone."),
+    Refusal(
+        _AS_OF | {"how": AXES["how"][2:]},
+        "an as-of join answers the rows of one stream, with or without what the others have",
+        "Take 'inner' or 'left'.",
+    ),
+    Refusal(
+        _AS_OF | {"late": ("keep",)},
+        "a late row could change an answer that was given",
+        "Take late='drop' or 'divert'.",
+    ),
+    Refusal(
+        _AS_OF | {"runs": AXES["runs"][1:]}, "an as-of join is one operator of its own", "Let it run alone, as it is."
+    ),
+    Refusal(
+        _AS_OF | {"budget": _BUDGETS},
+        "what an as-of join keeps is bounded by its tolerance and keys, and a row left out would make another the best",
+        "Leave it out, or give a shorter tolerance.",
+    ),
+    Refusal(
+        _AS_OF | {"aggregates": ("yes",)},
+        "results of an as-of join have no window to count in",
+        "Aggregate afterwards.",
+    ),
+    Refusal(
+        _AS_OF | {"algorithm": AXES["algorithm"][1:]},
+        "its rows are stored in one way, in chains by key",
+        "Leave it out.",
+    ),
 )
 
 
@@ -127,12 +156,19 @@ def features_of(query: Any, runs: str | None = None, runtime: str = "embedded") 
     windows = [stream.window for stream in query.streams if isinstance(stream.window, RowWindow)]
     return {
         "how": query.how,
-        "windows": "time" if not windows else "rows per key" if windows[0].per == "key" else "rows",
+        "windows": "as of"
+        if query.answered
+        else "time"
+        if not windows
+        else "rows per key"
+        if windows[0].per == "key"
+        else "rows",
         "order": "adaptive" if isinstance(query.order, Adaptive) else query.order,
         "late": query.late,
         "runs": runs or _shape(query),
         "budget": _budget_word(query.budget),
         "aggregates": "yes" if query.aggregation else "no",
+        "algorithm": "auto" if query.algorithm == "auto" else next(iter(query.algorithm.values()), "auto"),
         "idle": "yes" if any(stream.idle_us is not None for stream in query.streams) else "no",
         "ahead": "yes" if any(stream.ahead_us is not None for stream in query.streams) else "no",
         "on_error": query.on_error,

@@ -23,6 +23,7 @@ def fingerprint(query: JoinQuery, named: bool = False) -> str:
         fields = [(field.name, str(field.type)) for field in stream.schema]
         parts.append((stream.name, fields, stream.time, str(stream.window), stream.delay_us, stream.idle_us))
         parts += [("ahead", stream.ahead_us)] if stream.ahead_us is not None else []
+        parts += [stream.asof] if stream.asof is not None else []
     for predicate in query.predicates:
         if isinstance(predicate, Residual):
             parts.append(("residual", _text(predicate.expression)))

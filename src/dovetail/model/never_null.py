@@ -5,6 +5,8 @@ the time of a stream        if every result has a member of it: rows without a t
 one side of = or a band     if every result is a match: NULL matches nothing
 """
 
+from collections.abc import Collection
+
 import pyarrow as pa
 
 from dovetail.model.expression import Column
@@ -22,7 +24,11 @@ def noted_schema(query: JoinQuery) -> pa.Schema:
 
 
 def _times(query: JoinQuery) -> set[tuple[str, str] | None]:
-    missing = {"left": query.names[1:], "right": query.names[:1], "full": query.names}.get(query.how, ())
+    missing: Collection[str] = {"left": query.names[1:], "right": query.names[:1], "full": query.names}.get(
+        query.how, ()
+    )
+    if query.answered is not None:
+        missing = [stream.name for stream in query.streams if stream.asof is not None and stream.asof.how == "left"]
     return {(stream.name, stream.time) for stream in query.streams if stream.name not in missing}
 
 

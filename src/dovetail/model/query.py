@@ -6,6 +6,7 @@ same checks, and words that stand for values ("adaptive", one algorithm for all 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from dovetail.errors import QueryError
 from dovetail.model.aggregate import Aggregation
 from dovetail.model.algorithm import Algorithms, as_algorithms
 from dovetail.model.budget import Budget
+from dovetail.model.check_asof import answered, check_asof
 from dovetail.model.check_parts import check_parts
 from dovetail.model.check_streams import check_streams
 from dovetail.model.choice import as_choice
@@ -78,7 +80,15 @@ class JoinQuery:
         as_choice("on_error", self.on_error, ON_ERROR)
         check_budget(self.budget)
         check_combination(self)
-        check_how(self.how, len(self.streams))
+        if self.answered is None:
+            check_how(self.how, len(self.streams))
+        else:
+            check_asof(self.streams, self.answered, self.predicates, self.how)
+
+    @cached_property
+    def answered(self) -> str | None:
+        """Of an as-of join: the stream whose rows are answered, one by one, by the best rows of the others."""
+        return answered(self.streams)
 
     def stream(self, name: str) -> Stream:
         return next(stream for stream in self.streams if stream.name == name)
@@ -106,14 +116,20 @@ class JoinQuery:
 
         Late rows that are handed to the user are handed over whole.
         """
-        read = self.columns_tested(name) | _named([output.expression for output in self.select], name)
+        read = self.columns_used(name)
         stream, whole = self.stream(name), self.late == "divert"
         others = [column for column in stream.schema.names if column != stream.time]
         return (stream.time, *(column for column in others if whole or column in read))
 
+    def columns_used(self, name: str) -> set[str]:
+        """Of a stream: what decides about results, or is in them."""
+        return self.columns_tested(name) | _named([output.expression for output in self.select], name)
+
     @property
     def preserved(self) -> tuple[str, ...]:
-        """The streams whose unmatched rows come out."""
+        """The streams whose unmatched rows come out; of an as-of join, the one whose rows are answered."""
+        if self.answered is not None:
+            return (self.answered,)
         left, right = self.names[0], self.names[-1]
         sides: dict[str, tuple[str, ...]] = {"left": (left,), "anti": (left,), "right": (right,), "full": (left, right)}
         return sides.get(self.how, ())

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.errors import StreamError, nearest
+from dovetail.model.asof import AsOf
 from dovetail.model.window import Window, as_window
 
 _LONGEST_US = 1 << 62  # a window and a delay together, as an intermediate result of a split plan waits for both
@@ -18,6 +19,7 @@ class Stream:
     ``declared``: the name it was made with, if a query knows it by an alias. ``ahead_us``: how far a row may lie ahead.
     ``expiry``: the column that says until when a tuple is inside, if that is not its time plus the window: tuples that
     are results of another operator have several members.
+    ``asof``: only its best row for each row of another stream counts.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Stream:
     declared: str | None = field(default=None, compare=False, repr=False)
     ahead_us: int | None = None
     expiry: str | None = None
+    asof: AsOf | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -39,6 +42,8 @@ class Stream:
         _check_length(self.name, "delay", self.delay_us)
         _check_length(self.name, "idle", 0 if self.idle_us is None else self.idle_us)
         _check_length(self.name, "ahead", 0 if self.ahead_us is None else self.ahead_us)
+        if self.asof is not None and not isinstance(self.asof, AsOf):
+            raise StreamError(f"stream {self.name!r}: asof={self.asof!r}: make one with dovetail.asof(...)")
         if self.window is not None:
             try:
                 object.__setattr__(self, "window", as_window(self.window))

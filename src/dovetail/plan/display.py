@@ -22,6 +22,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def plan_html(report: Report) -> str:
     """A plan: its streams in a table, what it costs and gives, and all of ``explain`` folded away."""
+    if "asof" in report:
+        return title(f"as-of join: {report['asof']}") + folded("the plan in words", explain(report))
     streams = [
         [
             name,

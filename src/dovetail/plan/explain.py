@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dovetail.plan.asof_report import explain_asof
 from dovetail.plan.draw_plan import draw_plan
 from dovetail.plan.report import ASSUMED_PARTITIONS
 
@@ -12,6 +13,8 @@ _FORGETS = {"active": "what has left after every block", "lazy": "what has left 
 
 def explain(report: Report, costs: bool = True) -> str:
     """A report as text; without ``costs`` only what is done, not what it takes."""
+    if "asof" in report:
+        return explain_asof(report)
     lines = [_head(report), "plan", *(f"  {line}" for line in draw_plan(report))]
     for name, operator in report.get("parts", {"": report}).items():
         lines += [f"operator {name}"] if name else []

@@ -201,9 +201,12 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """How notebooks show it."""
+        from dovetail.plan.asof_report import asof_report
         from dovetail.plan.assume import assume
         from dovetail.plan.calibrate import load_weights
         from dovetail.plan.display import plan_html
         from dovetail.plan.report import plan_report
 
+        if self.query.answered is not None:
+            return plan_html(asof_report(self.query))
         return plan_html(plan_report(self, assume(self.query), load_weights(), by_rule=True))

@@ -35,6 +35,7 @@ from dovetail.plan.physical import (
     Vector,
     key_access,
 )
+from dovetail.plan.plan_asof import plan_asof
 
 
 def plan_query(
@@ -44,6 +45,8 @@ def plan_query(
     lazy: Collection[str] | None = None,
 ) -> Plan:
     """The plan of one multi-way operator; what is given overrides what rules alone would choose."""
+    if query.answered is not None:
+        return plan_asof(query)
     predicates = close_equalities(query.predicates)
     ruled = {name: choose_algorithm(query, name, predicates) for name in query.names}
     algorithms = ruled | dict(algorithms or {})

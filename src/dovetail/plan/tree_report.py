@@ -10,6 +10,7 @@ from typing import Any
 
 from dovetail.model.query import JoinQuery
 from dovetail.model.tree import Tree, tree_text
+from dovetail.plan.asof_report import asof_report
 from dovetail.plan.assume import Given, assume
 from dovetail.plan.choose_plan import choose_plan
 from dovetail.plan.cost import Weights
@@ -23,6 +24,8 @@ BY_HAND = "set by hand"
 
 def query_report(query: JoinQuery, weights: Weights, rates: Given = None, keys: Given = None) -> dict[str, Any]:
     """The plan of a query before any data has come: by rule if nothing is given, else by cost."""
+    if query.answered is not None:
+        return asof_report(query)
     known, by_rule, tree = assume(query, rates, keys), rates is None and keys is None, asked_tree(query)
     if tree is not None:
         top = split_query(query, tree)

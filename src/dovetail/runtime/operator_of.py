@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from dovetail.control.steered import Steered
+from dovetail.engine.operator.asof import AsOfOperator
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.engine import Engine, Stopwatch
 from dovetail.engine.operator.tree import Tree
@@ -32,8 +33,10 @@ class Hands:
 
 
 def operator_of(plan: Plan, hands: Hands | None = None) -> Operator:
-    """The operator of a query, or a tree of them."""
+    """The operator of a query, a tree of them, or that of an as-of join."""
     hands = hands or Hands()
+    if plan.query.answered is not None:
+        return AsOfOperator(plan)
     tree = asked_tree(plan.query)
     if tree is None:
         return threaded(plan, hands)

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from dovetail.engine.operator.asof import AsOfOperator
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.tree import Tree
 from dovetail.model.statistics import together
+from dovetail.plan.asof_report import asof_report
 from dovetail.plan.assume import assume
 from dovetail.plan.calibrate import load_weights
 from dovetail.plan.report import plan_report
@@ -34,6 +36,8 @@ def measured_report(readings: Readings) -> dict[str, Any]:
 
 def running_plan(operator: Operator) -> dict[str, Any]:
     """The plan of a run's one query: of its engine, or of the tree that it runs as."""
+    if isinstance(operator, AsOfOperator):
+        return asof_report(operator.plan.query)
     return _tree_plan(operator) if isinstance(operator, Tree) else measured_report(operator.statistics()[0])
 
 

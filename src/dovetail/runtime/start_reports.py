@@ -56,7 +56,7 @@ def _name_of(query: Any, streams: Sequence[Stream]) -> str:
 
 def _about(streams: Sequence[Stream], budget: Budget | None) -> dict[str, Any]:
     """What is known before anything runs; memory only if it is in bytes, as the page draws it."""
-    known = {each.name: {"window": str(each.window), "delay_us": each.delay_us} for each in streams}
+    known = {each.name: {"window": str(each.asof or each.window), "delay_us": each.delay_us} for each in streams}
     if budget is None:
         return {"streams": known}
     memory = budget.memory if isinstance(budget.memory, int) else None
@@ -65,7 +65,7 @@ def _about(streams: Sequence[Stream], budget: Budget | None) -> dict[str, Any]:
 
 def _plans(query: Any) -> Any:
     """How a Spark pipeline's query is planned for the rates and keys that were measured, beside its measured cost."""
-    if not hasattr(query, "plan_report"):
+    if not hasattr(query, "plan_report") or query.model.answered is not None:
         return None
     if query.model.plan == "auto":
         query = query.replace(plan="multiway")  # as it runs, also where another plan would cost less

@@ -21,7 +21,7 @@ from dovetail.model.aggregate import GROUP, UNTIL, Aggregate, AggregateFunction,
 from dovetail.model.combinations import refusal
 from dovetail.model.expression import Column, Expression, Literal
 from dovetail.model.output import Output
-from dovetail.model.window import RowWindow
+from dovetail.model.window import TimeWindow
 from dovetail.sql.bind import bind
 from dovetail.sql.build import coerce
 from dovetail.sql.calls import AGGREGATES
@@ -96,10 +96,11 @@ def group_scope(items: Sequence[exp.Expr], group: exp.Group | None, scope: Scope
     if group is not None and not has_aggregates(items, scope):
         raise placed(QueryError("GROUP BY without an aggregate such as COUNT(*) in the select list"), group)
     first = next(node for item in items for node in item.find_all(exp.Anonymous) if is_aggregate(node, scope))
-    counted = next((stream for stream in scope.streams if isinstance(stream.window, RowWindow)), None)
+    counted = next((stream for stream in scope.streams if not isinstance(stream.window, TimeWindow)), None)
     if counted is not None:
-        why = refusal({"aggregates": "yes", "windows": "rows"})
-        message = f"{sql_text(first)} needs windows of time, and '{counted.name}' has one of {counted.window}"
+        own = f"one of {counted.window}" if counted.window else "none"
+        message = f"{sql_text(first)} needs windows of time, and '{counted.name}' has {own}"
+        why = refusal({"aggregates": "yes", "windows": "rows" if counted.window else "as of"})
         raise placed(QueryError(f"{message}; {why.why}" if why else message), first)
     return GroupScope(scope.streams, scope.functions, scope.hidden, _keys(group, scope))
 

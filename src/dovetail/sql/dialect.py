@@ -28,6 +28,10 @@ class Dovetail(Dialect):
 
     class Tokenizer(tokens.Tokenizer):
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ['"', "`"]
+        KEYWORDS: ClassVar[dict[str, TokenType]] = {
+            **tokens.Tokenizer.KEYWORDS,
+            "MATCH_CONDITION": TokenType.MATCH_CONDITION,
+        }
 
     class Parser(parser.Parser):
         FUNCTIONS: ClassVar[dict[str, Any]] = {}

@@ -3,6 +3,7 @@
     FROM Temperature T, Humidity H                   inner join of Temperature as T and Humidity as H
     FROM A JOIN B ON A.k = B.k JOIN C ON B.k = C.k   inner join of three
     FROM A LEFT JOIN B ON A.k = B.k                  rows of A without a partner come out too
+    FROM A ASOF JOIN B ON A.k = B.k AND A.t >= B.t   each row of A with the one best row of B
 
 Commas, JOIN, INNER JOIN and CROSS JOIN mean the same for an inner join: all conditions together decide.
 """
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dovetail.model.asof import Missing
 from dovetail.model.query import How
 from dovetail.sql.dialect import sql_text
 from dovetail.sql.place import Source
@@ -30,7 +32,13 @@ _KINDS: dict[tuple[str, str], How] = {
     ("LEFT", "ANTI"): "anti",
     ("", "ANTI"): "anti",
 }
-_SUPPORTED = "there are JOIN, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN and LEFT ANTI JOIN"
+_ASOF: dict[tuple[str, str], Missing] = {
+    ("", ""): "inner",
+    ("", "INNER"): "inner",
+    ("LEFT", ""): "left",
+    ("LEFT", "OUTER"): "left",
+}
+_SUPPORTED = "there are JOIN, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN, LEFT ANTI JOIN and ASOF JOIN"
 
 
 @dataclass(frozen=True)
@@ -44,13 +52,17 @@ class Input:
 
 @dataclass(frozen=True)
 class From:
-    """The streams, the kind of join and its words, conditions, whether every combination is asked for by name."""
+    """The streams, the kind of join and its words, conditions, whether every combination is asked for by name.
+
+    ``asof``: the streams of which only the best row counts, and what becomes of rows that have none.
+    """
 
     inputs: tuple[Input, ...]
     how: How
     words: str
     conditions: tuple[exp.Expr, ...]
     crossed: bool
+    asof: tuple[tuple[str, Missing], ...] = ()
 
 
 def read_from(select: exp.Select, source: Source) -> From:
@@ -64,10 +76,21 @@ def read_from(select: exp.Select, source: Source) -> From:
     outer = [(join, kind) for join, kind in zip(joins, kinds, strict=True) if kind != "inner"]
     if outer:
         _check_outer(outer[0][0], len(inputs), source)
-    how: How = outer[0][1] if outer else "inner"
-    words = _words(outer[0][0]) if outer else "JOIN"
-    conditions = tuple(join.args["on"] for join in joins if join.args.get("on"))
-    return From(inputs, how, words, conditions, any(join.kind == "CROSS" for join in joins))
+    asof = {each.name: _missing(join, source) for each, join in zip(inputs[1:], joins, strict=True) if join.method}
+    if outer and asof:
+        raise source.at(f"{_words(outer[0][0])} and ASOF JOIN in one query are not available", outer[0][0].this)
+    how: How = outer[0][1] if outer else "left" if "left" in asof.values() else "inner"
+    words = _words(outer[0][0]) if outer else "ASOF LEFT JOIN" if asof else "JOIN"
+    conditions = tuple(join.args[part] for join in joins for part in ("match_condition", "on") if join.args.get(part))
+    return From(inputs, how, words, conditions, any(join.kind == "CROSS" for join in joins), tuple(asof.items()))
+
+
+def _missing(join: exp.Join, source: Source) -> Missing:
+    """What becomes of rows without a best one."""
+    if (join.side, join.kind) not in _ASOF:
+        words = " ".join(filter(None, (join.side, join.kind, "JOIN")))
+        raise source.at(f"ASOF {words} is not available; there are ASOF JOIN and ASOF LEFT JOIN", join.this)
+    return _ASOF[join.side, join.kind]
 
 
 def _input(node: exp.Expr, source: Source) -> Input:
@@ -86,8 +109,9 @@ def _input(node: exp.Expr, source: Source) -> Input:
 def _kind(join: exp.Join, source: Source) -> How:
     if join.args.get("using"):
         raise source.at("USING is not available; write ON with both columns, as in ON A.k = B.k", join)
-    kind = None if join.method else _KINDS.get((join.side, join.kind))
-    known = {"this", "on", "side", "kind"}
+    asof = join.method == "ASOF"
+    kind: How | None = "inner" if asof else None if join.method else _KINDS.get((join.side, join.kind))
+    known = {"this", "on", "side", "kind", *(("method", "match_condition") if asof else ())}
     if kind is None or any(value and key not in known for key, value in join.args.items()):
         words = " ".join(filter(None, (join.method, join.side, join.kind.removesuffix("_JOIN"), "JOIN")))
         raise source.at(f"{words} is not available; {_SUPPORTED}", join.this)

@@ -18,12 +18,14 @@ from sqlglot import Token, TokenType, exp
 
 from dovetail.errors import QueryError
 from dovetail.model.aggregate import Aggregation
+from dovetail.model.check_asof import answered, check_asof_streams
 from dovetail.model.expression import UserFunction
 from dovetail.model.output import Output
 from dovetail.model.query import How
 from dovetail.model.stream import Stream
 from dovetail.model.ties import untied
 from dovetail.model.window import Window
+from dovetail.sql.asof_clause import check_where, check_without_windows, marked, with_settings
 from dovetail.sql.condition import Condition, condition_of
 from dovetail.sql.dialect import parse_select
 from dovetail.sql.from_clause import From, Input, read_from
@@ -77,13 +79,32 @@ def _bound(
     select = parse_select(source, words)
     _check_clauses(select, words, source)
     said = read_from(select, source)
-    named = windowed(said.inputs, named_streams(said.inputs, streams, source), windows, window, source)
+    known = named_streams(said.inputs, streams, source)
+    if said.asof or any(stream.asof is not None for stream in known):
+        check_without_windows(windows, source)
+        return _asof(select, said, known, functions, source)
+    named = windowed(said.inputs, known, windows, window, source)
     scope = Scope(named, functions)
     seen = _without_second(scope) if said.how in ("semi", "anti") else scope
     condition, cross = _condition(select, said, scope, source)
     check_keys(named, condition, windows, source)
     found = _selected(select, seen, source)
     return Statement(named, condition, found.outputs, said.how, found.aggregation, cross)
+
+
+def _asof(
+    select: exp.Select, said: From, known: Sequence[Stream], functions: Mapping[str, UserFunction], source: Source
+) -> Statement:
+    """A query in which only the best rows of some streams count."""
+    scope = Scope(marked(known, said), functions)
+    check_asof_streams(scope.streams, answered(scope.streams) or "")
+    where = select.args.get("where")
+    if where and said.how == "inner":
+        check_where(where, condition_of((where.this,), scope), scope.streams, source)
+    condition, _ = _condition(select, said, scope, source)
+    named, condition = with_settings(scope.streams, known, said, condition, source)
+    found = _selected(select, scope, source)
+    return Statement(named, condition, found.outputs, said.how, found.aggregation, cross=True)
 
 
 def _one_query(source: Source) -> Sequence[Token]:

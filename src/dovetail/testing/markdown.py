@@ -19,9 +19,11 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
+from dovetail.model.asof import AsOf, Missing
 from dovetail.model.duration import duration_us
 from dovetail.model.stream import Stream
 from dovetail.model.window import RowWindow, TimeWindow, Window
@@ -30,7 +32,7 @@ from dovetail.testing.scenario import Scenario, Step
 from dovetail.testing.script import Advance, Close, Event, Push, Tick
 
 _STREAM = re.compile(r"stream (\w+)\((.*?)\)\s*(.*)")
-_SETTING = re.compile(r"(window|delay|idle|ahead) (.*?)(?= window | delay | idle | ahead |$)")
+_SETTING = re.compile(r"(window|delay|idle|ahead|asof) (.*?)(?= window | delay | idle | ahead | asof |$)")
 _ROWS = re.compile(r"(\d+) rows?( per key)?")
 _OPTIONS = ("on", "select", "how", "order", "late")
 
@@ -77,11 +79,20 @@ def _read_stream(line: str) -> Stream:
         name=match[1],
         schema=schema,
         time="time",
-        window=_read_window(settings["window"]),
+        window=_read_window(settings["window"]) if "window" in settings else None,
         delay_us=duration_us(settings.get("delay", "0 seconds")),
         idle_us=duration_us(settings["idle"]) if "idle" in settings else None,
         ahead_us=duration_us(settings["ahead"]) if "ahead" in settings else None,
+        asof=_read_asof(settings["asof"]) if "asof" in settings else None,
     )
+
+
+def _read_asof(text: str) -> AsOf:
+    """``[left] direction [unequal] [within a duration]``."""
+    words, _, within = text.partition(" within ")
+    direction: Any = next((word for word in words.split() if word not in ("left", "unequal")), "backward")
+    how: Missing = "left" if "left" in words.split() else "inner"
+    return AsOf(direction, duration_us(within) if within else None, "unequal" not in words.split(), how)
 
 
 def _read_window(text: str) -> Window:

@@ -36,6 +36,7 @@ import pyarrow as pa
 from dovetail.model.predicate import predicate_streams
 from dovetail.model.query import JoinQuery
 from dovetail.model.window import TimeWindow
+from dovetail.testing.asof import asof_results
 from dovetail.testing.history import History, Tuple
 from dovetail.testing.interpret import holds, interpret
 from dovetail.testing.script import Script
@@ -84,6 +85,9 @@ def _timed(history: History, results: list[tuple[int | None, Members]]) -> Itera
 
 def _results(query: JoinQuery, history: History) -> Iterator[tuple[int | None, Members]]:
     """Every result as its time (None: the end) and its members; the missing side of an outer join has no member."""
+    if query.answered is not None:
+        yield from asof_results(query, history)
+        return
     counts = RowCounts(query, history)
     matches = [(result_time(members), members) for members in combinations(query, history, counts)]
     if query.how in ("inner", "left", "right", "full"):

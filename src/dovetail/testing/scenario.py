@@ -25,7 +25,8 @@ batch), ``advance T``, ``tick`` or ``close``.
 
 Lines of the block: ``stream name(column type, ...)`` followed by ``window``, ``delay``, ``idle``, ``ahead``, each with
 a duration (a window may also be ``3 rows`` or ``3 rows per key``), then ``on``, ``select``, ``how``, ``order``,
-``late``.
+``late``. A stream of an as-of join has no window; all but one have ``asof``, with ``left`` if that is how it is joined,
+a direction, ``unequal`` if equal times do not count, and ``within`` a duration.
 """
 
 from collections.abc import Mapping

@@ -68,7 +68,7 @@ SELECT A.k FROM A JOIN B ON A.k = B.k LEFT JOIN C ON A.k = C.k WINDOW 1 MINUTE
 
 -- # RIGHT SEMI JOIN
 SELECT B.k FROM A RIGHT SEMI JOIN B ON A.k = B.k WINDOW 1 MINUTE
---> line 1, column 35: RIGHT SEMI JOIN is not available; there are JOIN, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN and LEFT ANTI JOIN
+--> line 1, column 35: RIGHT SEMI JOIN is not available; there are JOIN, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN, LEFT ANTI JOIN and ASOF JOIN
 -->     SELECT B.k FROM A RIGHT SEMI JOIN B ON A.k = B.k WINDOW 1 MINUTE
 -->                                       ^
 
@@ -80,19 +80,19 @@ SELECT A.k FROM A JOIN B USING (k) WINDOW 1 MINUTE
 
 -- # NATURAL JOIN
 SELECT A.k FROM A NATURAL JOIN B WINDOW 1 MINUTE
---> line 1, column 32: NATURAL JOIN is not available; there are JOIN, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN and LEFT ANTI JOIN
+--> line 1, column 32: NATURAL JOIN is not available; there are JOIN, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN, LEFT ANTI JOIN and ASOF JOIN
 -->     SELECT A.k FROM A NATURAL JOIN B WINDOW 1 MINUTE
 -->                                    ^
 
 -- # ASOF JOIN
 SELECT A.k FROM A ASOF JOIN B ON A.k = B.k AND A.ts >= B.ts WINDOW 1 MINUTE
---> line 1, column 29: ASOF JOIN is not available; there are JOIN, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN and LEFT ANTI JOIN
+--> line 1, column 68: an as-of join has no WINDOW: say how far away a row may be, as in T.ts <= Q.ts + INTERVAL '5' SECOND
 -->     SELECT A.k FROM A ASOF JOIN B ON A.k = B.k AND A.ts >= B.ts WINDOW 1 MINUTE
--->                                 ^
+-->                                                                        ^^^^^^^^
 
 -- # OUTER JOIN of no side
 SELECT A.k FROM A OUTER JOIN B ON A.k = B.k WINDOW 1 MINUTE
---> line 1, column 30: OUTER JOIN is not available; there are JOIN, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN and LEFT ANTI JOIN
+--> line 1, column 30: OUTER JOIN is not available; there are JOIN, LEFT, RIGHT and FULL JOIN, LEFT SEMI JOIN, LEFT ANTI JOIN and ASOF JOIN
 -->     SELECT A.k FROM A OUTER JOIN B ON A.k = B.k WINDOW 1 MINUTE
 -->                                  ^
 

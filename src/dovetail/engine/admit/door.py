@@ -11,6 +11,7 @@ A late row is never kept in a row window: it would change counts that results ha
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +24,24 @@ from dovetail.engine.block.arrow_values import true_rows
 from dovetail.engine.block.block import Block
 from dovetail.engine.block.time_order import places_in_order
 from dovetail.engine.block.time_range import BEFORE_ALL
-from dovetail.engine.buffer.window import Window
 from dovetail.engine.evaluate import compile_expression
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import RowWindow
+from dovetail.plan.physical import Attribute, Storage
 
 Flags = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
 Columns = dict[str, pa.Array]
 Read = tuple[Columns, Clock]
+
+
+class Kept(Protocol):
+    """Where the rows of a stream will stand: what is stored of them, and how long its vectors are, if it knows."""
+
+    storage: Storage
+
+    def vector_width(self, attribute: Attribute) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class Lateness:
 class Door:
     """Admission of one stream's rows."""
 
-    def __init__(self, query: JoinQuery, stream: Stream, window: Window, diverted: Diverted) -> None:
+    def __init__(self, query: JoinQuery, stream: Stream, window: Kept, diverted: Diverted) -> None:
         self._stream = stream
         self._keeps_late = query.late == "keep" and not isinstance(stream.window, RowWindow)
         self._filters = [compile_expression(e) for name, e in query.filters if name == stream.name]

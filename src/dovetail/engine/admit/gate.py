@@ -59,10 +59,13 @@ class Gate:
 
     def release(self, watermarks: Watermarks) -> dict[str, Block]:
         """The blocks whose turn has come."""
-        limit = self._limit(watermarks)
+        return self.release_until(dict.fromkeys(self.piles, self._limit(watermarks)))
+
+    def release_until(self, limits: Mapping[str, int]) -> dict[str, Block]:
+        """The blocks of rows up to these times, each stream's own, and of those that did not have to wait."""
         due, self._passing = self._passing, {}
         for name, pile in self.piles.items():
-            rows = pile.release(limit)
+            rows = pile.release(limits[name])
             if rows is not None:
                 columns = dict(zip(rows.schema.names, rows.columns, strict=True))
                 due[name] = columns, self._doors[name].times_of(rows)

@@ -13,14 +13,13 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from dovetail.engine.admit.diverted import Diverted
-from dovetail.engine.admit.door import Columns, Door, Lateness, Read, Times
+from dovetail.engine.admit.door import Columns, Door, Kept, Lateness, Read, Times
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.admit.horizon import Horizon, Span, spans_of
 from dovetail.engine.admit.watermarks import Watermarks
 from dovetail.engine.block.block import Block
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.section import HeaderSection, Section, whole_numbers
-from dovetail.engine.buffer.window import Window
 from dovetail.model.query import JoinQuery
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch
@@ -32,7 +31,7 @@ class Inputs(HeaderSection):
 
     section = "inputs"
 
-    def __init__(self, query: JoinQuery, windows: Mapping[str, Window]) -> None:
+    def __init__(self, query: JoinQuery, windows: Mapping[str, Kept]) -> None:
         self.diverted = Diverted(query)
         self.doors = {s.name: Door(query, s, windows[s.name], self.diverted) for s in query.streams}
         self.gate = Gate(query, self.doors)

@@ -28,7 +28,7 @@ def check(predicate: Predicate, windows: Windows, partial: Partial) -> Flags:
         return same
     if isinstance(predicate, Band):
         left = _numbers(windows, partial, predicate.left, Number(predicate.left))
-        return _in_band(predicate, left, _numbers(windows, partial, predicate.right, Number(predicate.right)))
+        return in_band(predicate, left, _numbers(windows, partial, predicate.right, Number(predicate.right)))
     if isinstance(predicate, Similarity):
         return _similar(predicate, windows, partial)
     return holds(predicate.expression, windows, partial)
@@ -40,7 +40,8 @@ def _numbers(windows: Windows, partial: Partial, operand: Expression, attribute:
     return window.attribute(attribute)[partial.ids[name] - window.base]
 
 
-def _in_band(band: Band, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Flags:
+def in_band(band: Band, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Flags:
+    """For which pairs of numbers the band holds."""
     keep: Flags
     if (band.low, band.high) == (0, None):
         keep = left > right if band.low_strict else left >= right

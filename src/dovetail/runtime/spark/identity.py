@@ -53,7 +53,7 @@ def _in_order(query: JoinQuery) -> bool:
 def describe(query: JoinQuery, stored: Stored) -> str:
     """The query in a few lines that a person can compare with another; ``stored`` names each stream's columns."""
     streams = [
-        f"  stream {stream.name}: time {stream.time}, window {stream.window}, {_columns(stream, stored)}"
+        f"  stream {stream.name}: time {stream.time}, {_counts(stream)}, {_columns(stream, stored)}"
         for stream in query.streams
     ]
     conditions = [*map(str, query.predicates), *(str(condition) for _, condition in query.filters)]
@@ -65,6 +65,12 @@ def describe(query: JoinQuery, stored: Stored) -> str:
             f"  order {query.order}, late {query.late}",
         ]
     )
+
+
+def _counts(stream: Stream) -> str:
+    """What of the stream counts."""
+    asof = stream.asof
+    return f"window {stream.window}" if asof is None else f"as of {asof}, {asof.how}"
 
 
 def _columns(stream: Stream, stored: Stored) -> str:

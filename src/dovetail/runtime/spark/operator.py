@@ -27,10 +27,11 @@ from dovetail.engine.buffer.section import Changes
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.group import Group, Setup
 from dovetail.engine.operator.state import read_header
+from dovetail.model.statistics import Statistics
 from dovetail.observe.statistics_report import statistics_report
 from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import SharedPlan
-from dovetail.runtime.operator_of import Hands, steered
+from dovetail.runtime.operator_of import Hands, operator_of, steered
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces
 from dovetail.runtime.spark.cache import ENGINES, BucketKey, Cached
@@ -86,7 +87,8 @@ class Job:
         if self.shared is not None:
             return Group(self.shared, schedule_windows(self.shared), Setup(WallStopwatch()))
         stopwatch = WallStopwatch(self.plan.query.order)
-        return steered(self.plan, Hands(stopwatch, store=parts if self.spills else None))
+        hands = Hands(stopwatch, store=parts if self.spills else None)
+        return operator_of(self.plan, hands) if self.plan.query.answered is not None else steered(self.plan, hands)
 
 
 class JoinOperator:
@@ -133,8 +135,8 @@ class JoinOperator:
         operator.diverted.drain()  # nobody else asks for them
         if not self._job.once:
             self._save(head, cached, report)
-        (readings,) = operator.statistics()
-        metrics = operator.metrics() | {"statistics": statistics_report(readings.observed.statistics())}
+        known = next((readings.observed.statistics() for readings in operator.statistics()), Statistics({}))
+        metrics = operator.metrics() | {"statistics": statistics_report(known)}
         yield self._output.report(json.dumps(report.finished(metrics)))
 
     def _results(self, operator: Operator, arrivals: Arrivals) -> Iterator[pa.RecordBatch]:

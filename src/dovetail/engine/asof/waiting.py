@@ -1,0 +1,128 @@
+"""Rows whose answers are not all certain yet, with what is known of them; a section of the state.
+
+Only the rows themselves are written, all of them whenever some have come or gone. What is known follows from the rows
+that the as-of streams have stored: those that were chosen are kept.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dovetail.engine.asof.answers import Answers, together
+from dovetail.engine.asof.side import Asked
+from dovetail.engine.buffer.section import SliceKey, Slices
+
+Integers = npt.NDArray[np.int64]
+
+
+class Waiting:
+    """Rows of the answered stream, and the answers of each side to them; None if there are no rows."""
+
+    section = "open"
+
+    def __init__(self, stream: str) -> None:
+        self._stream = stream
+        self.asked: Asked | None = None
+        self.answers: dict[str, Answers] = {}
+        self._number = 0  # of the slice that holds them
+        self._changed = False
+        self.loaded: pa.RecordBatch | None = None
+
+    def __len__(self) -> int:
+        return 0 if self.asked is None else len(self.asked)
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.asked is None else sum(array.nbytes for array in self.asked.columns.values())
+
+    def add(self, asked: Asked, answers: Mapping[str, Answers]) -> None:
+        """More rows that wait."""
+        if not len(asked):
+            return
+        if self.asked is None:
+            self.asked, self.answers = asked, dict(answers)
+        else:
+            old = self.asked
+            columns = {name: pa.concat_arrays([old.columns[name], more]) for name, more in asked.columns.items()}
+            self.asked = Asked(columns, np.concatenate([old.times, asked.times]), _both(old, asked))
+            self.answers = {name: together([self.answers[name], more]) for name, more in answers.items()}
+        self._changed = True
+
+    def take(self, rows: Integers) -> tuple[Asked, dict[str, Answers]]:
+        """These rows leave, with their answers."""
+        assert self.asked is not None
+        leaving = self.asked.at(rows), {name: answers.at(rows) for name, answers in self.answers.items()}
+        self.keep_all_but(rows)
+        return leaving
+
+    def keep_all_but(self, rows: Integers) -> None:
+        """These rows leave."""
+        if not len(rows):
+            return
+        assert self.asked is not None
+        stay = np.ones(len(self.asked), np.bool_)
+        stay[rows] = False
+        left = np.flatnonzero(stay)
+        self.asked = self.asked.at(left) if len(left) else None
+        self.answers = {name: answers.at(left) for name, answers in self.answers.items()} if len(left) else {}
+        self._changed = True
+
+    def _batch(self) -> Slices:
+        if self.asked is None:
+            return {}
+        eligible = np.ones(len(self.asked), np.bool_) if self.asked.eligible is None else self.asked.eligible
+        arrays = [pa.array(self.asked.times), pa.array(eligible), *self.asked.columns.values()]
+        names = ["time", "eligible", *(name for _, name in self.asked.columns)]
+        return {(self.section, self._number): pa.RecordBatch.from_arrays(arrays, names)}
+
+    def changes(self) -> tuple[Slices, list[SliceKey]]:
+        """All rows, instead of those that were written before, if they are others."""
+        if not self._changed:
+            return {}, []
+        old, self._number, self._changed = self._number, self._number + 1, False
+        return self._batch(), [(self.section, old)] if old else []
+
+    def state(self) -> Slices:
+        return self._batch()
+
+    def load(self, number: int, rows: pa.RecordBatch) -> None:
+        self.loaded = rows
+
+    def drop(self, numbers: set[int]) -> None:
+        self.asked, self.answers = None, {}
+
+    def header(self) -> dict[str, Any]:
+        return {"number": self._number}
+
+    def restore(self, header: dict[str, Any]) -> None:
+        self._number, self._changed = int(header["number"]), False
+
+    def read_back(self) -> Asked | None:
+        """The rows that were loaded, without answers; they are then no longer here."""
+        rows, self.loaded = self.loaded, None
+        if rows is None:
+            return None
+        self.asked, self.answers = None, {}
+        columns = {(self._stream, name): rows.column(name) for name in rows.schema.names[2:]}
+        eligible = np.asarray(rows.column("eligible").to_numpy(zero_copy_only=False), np.bool_)
+        return Asked(columns, rows.column("time").to_numpy(), None if eligible.all() else eligible)
+
+    def unchanged(self) -> None:
+        """What is here is what was written."""
+        self._changed = False
+
+
+def _both(one: Asked, other: Asked) -> npt.NDArray[np.bool_] | None:
+    if one.eligible is None and other.eligible is None:
+        return None
+    parts = (each.eligible if each.eligible is not None else np.ones(len(each), np.bool_) for each in (one, other))
+    return np.concatenate(list(parts))
+
+
+def undecided(answers: Sequence[Answers]) -> npt.NDArray[np.bool_]:
+    """Which rows some side may still answer otherwise."""
+    open_: npt.NDArray[np.bool_] = np.logical_or.reduce([each.open for each in answers])
+    return open_

@@ -1,0 +1,99 @@
+"""The definition of an as-of join, as a slow and obvious program.
+
+Each row of the answered stream stands beside the one best row of every as-of stream:
+
+    backward   the largest time not after its own         forward   the smallest time not before its own
+    nearest    the smallest distance, then the smaller time
+
+Of rows of the same time the one with the largest values is the best: columns that the query uses, in the order of the
+stream, NULL below NaN below numbers. So the answer depends neither on the order of arrival nor on that of arguments.
+The result time is the time up to which the streams must be known for the answer to be certain.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from dovetail.model.asof import AsOf
+from dovetail.model.orderable import orderable
+from dovetail.model.predicate import predicate_streams
+from dovetail.model.query import JoinQuery
+from dovetail.testing.history import History, Tuple
+from dovetail.testing.interpret import holds, interpret
+
+Answer = tuple[int, dict[str, Tuple]]
+
+
+def asof_results(query: JoinQuery, history: History) -> Iterator[Answer]:
+    """Every result as its time and its members; a missing side has no member."""
+    assert query.answered is not None
+    end = _end_us(history)
+    for row in history.tuples[query.answered]:
+        members, times = {query.answered: row}, list[int]()
+        for stream in query.streams:
+            if stream.asof is not None:
+                best = _best(query, stream.name, stream.asof, row, history.tuples[stream.name])
+                times.append(_certain_us(stream.asof, row, best, end))
+                if best is not None:
+                    members[stream.name] = best
+                elif stream.asof.how == "inner":
+                    break
+        else:
+            yield max(times), members
+
+
+def _end_us(history: History) -> int:
+    """The end is not before anything that came in, nor before what every stream has promised."""
+    promised = [mark for mark in history.watermarks.values() if mark is not None]
+    frontier = promised if len(promised) == len(history.watermarks) else []
+    times = [row.time_us for rows in history.tuples.values() for row in rows]
+    return max([*times, min(frontier)] if frontier else times, default=0)
+
+
+def _best(query: JoinQuery, name: str, asof: AsOf, row: Tuple, rows: list[Tuple]) -> Tuple | None:
+    fitting = [other for other in rows if _fits(asof, row, other) and _matches(query, row, other)]
+    sign = -1 if asof.direction == "forward" else 1
+
+    def rank(other: Tuple) -> tuple[Any, ...]:
+        near = -abs(row.time_us - other.time_us) if asof.direction == "nearest" else sign * other.time_us
+        return near, -other.time_us, _values(query, name, other), other.order
+
+    return max(fitting, key=rank, default=None)
+
+
+def _fits(asof: AsOf, row: Tuple, other: Tuple) -> bool:
+    """Whether the other row lies on the right side, and not too far away."""
+    gap = row.time_us - other.time_us
+    side = {"backward": gap >= 0, "forward": gap <= 0, "nearest": True}[asof.direction]
+    return side and (asof.equal or gap != 0) and (asof.tolerance_us is None or abs(gap) <= asof.tolerance_us)
+
+
+def _matches(query: JoinQuery, row: Tuple, other: Tuple) -> bool:
+    values = {row.stream: row.values, other.stream: other.values}
+    own = [condition for name, condition in query.filters if name in values]
+    between = [predicate for predicate in query.predicates if other.stream in predicate_streams(predicate)]
+    return all(interpret(each, values) is True for each in own) and all(holds(each, values) for each in between)
+
+
+def _values(query: JoinQuery, name: str, row: Tuple) -> tuple[Any, ...]:
+    used = query.columns_used(name)
+    return tuple(
+        _ranked(row.values[field.name])
+        for field in query.stream(name).schema
+        if field.name in used and orderable(field.type)
+    )
+
+
+def _ranked(value: Any) -> tuple[Any, ...]:
+    if value is None:
+        return (0,)
+    return (1,) if isinstance(value, float) and math.isnan(value) else (2, value)
+
+
+def _certain_us(asof: AsOf, row: Tuple, best: Tuple | None, end: int) -> int:
+    """Up to which time the stream must be known."""
+    if asof.direction == "backward":
+        return row.time_us
+    if best is not None:
+        return row.time_us + abs(best.time_us - row.time_us)
+    return end if asof.tolerance_us is None else row.time_us + asof.tolerance_us

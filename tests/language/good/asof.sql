@@ -1,0 +1,35 @@
+-- # the last row before, as DuckDB writes it
+SELECT T.value, H.value FROM Temperature T ASOF LEFT JOIN Humidity H ON T.LocationId = H.LocationId AND T.ts >= H.ts
+--> left
+--> T: window None
+--> H: as of, backward, left
+--> equality T.LocationId = H.LocationId
+--> T_Value double = T.Value
+--> H_Value double = H.Value
+
+-- # as Snowflake and Spark write it
+SELECT T.value, H.value FROM Temperature T ASOF JOIN Humidity H MATCH_CONDITION (T.ts > H.ts) ON T.LocationId = H.LocationId
+--> inner
+--> T: window None
+--> H: as of, backward, not at the same time, inner
+--> equality T.LocationId = H.LocationId
+--> T_Value double = T.Value
+--> H_Value double = H.Value
+
+-- # the first row after, with a tolerance, without a key
+SELECT T.value, H.value FROM Temperature T ASOF JOIN Humidity H ON T.ts <= H.ts AND H.ts < T.ts + INTERVAL '5' SECOND
+--> inner
+--> T: window None
+--> H: as of, forward within 4999999 microseconds, inner
+--> T_Value double = T.Value
+--> H_Value double = H.Value
+
+-- # which rows can be chosen, and which rows are answered
+SELECT T.value FROM Temperature T ASOF JOIN Humidity H ON T.ts - H.ts BETWEEN INTERVAL '0' SECOND AND INTERVAL '1' MINUTE AND T.value < H.value AND H.value > 2 WHERE T.value > 40
+--> inner
+--> T: window None
+--> H: as of, backward within 1 minute, inner
+--> band T.Value - H.Value < 0.0
+--> only H if gt(H.Value, 2.0)
+--> only T if gt(T.Value, 40.0)
+--> Value double = T.Value

@@ -1,0 +1,89 @@
+"""As-of joins on Spark: tables, streams over restarts, several buckets, a table beside streams, a pipeline's text."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import dovetail as dv
+from dovetail.testing import Push, assert_same_rows, oracle, ordered
+from tests.spark.feeding import Folder, random_batches
+from tests.spark.queries import random_rows
+
+BACKWARD, FORWARD = dv.asof(), dv.asof("forward", tolerance="2 seconds")
+NEAREST = dv.asof("nearest", tolerance="1 second", equal=False)
+FAR = 500_000_000
+
+
+def build(on: str, data: dict[str, Any], asof: dict[str, dv.AsOf], **options: Any) -> dv.Query:
+    streams = [
+        dv.stream(name, frame, time="ts", delay="3 seconds", asof=asof.get(name)) for name, frame in data.items()
+    ]
+    return dv.join(*streams, on=on, select=", ".join(f"{name}.row AS {name.lower()}" for name in data), **options)
+
+
+@pytest.mark.parametrize(
+    ("on", "asof", "options"),
+    [
+        ("A.k = B.k", {"B": BACKWARD}, {"how": "left"}),
+        ("A.k = B.k AND A.g = B.g AND B.n < 40", {"A": FORWARD}, {"how": "left", "order": "hold"}),
+        ("A.k = B.k AND A.x > B.x", {"B": NEAREST}, {}),
+        ("ABS(A.x - B.x) <= 0.25", {"B": FORWARD}, {"how": "left"}),
+        ("A.k = B.k AND A.g = C.g", {"B": BACKWARD, "C": NEAREST}, {"how": {"B": "left"}}),
+    ],
+)
+def test_static_rows_are_the_oracles(spark: Any, on: str, asof: dict[str, dv.AsOf], options: dict[str, Any]) -> None:
+    names = "ABC" if "C" in asof else "AB"
+    tables = {name: random_rows(seed, 150, seconds=20) for seed, name in enumerate(names)}
+    query = build(on, dict(tables), asof, partitions=4, **options)
+    rows = query.spark(spark).toArrow().cast(query.schema)
+    assert_same_rows(rows, oracle(query.model, [Push(tables)]).rows)
+    assert options.get("order") is None or ordered(rows)
+
+
+def test_answers_of_streams_come_out_once_in_order_across_restarts(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "ABC")
+    far = Push({name: random_rows(seed, 5, 600, 1, first_row=9000) for seed, name in enumerate("ABC")})
+    batches = [*random_batches("ABC", seed=4, batches=3), far]
+    for part in (batches[:2], batches[2:]):
+        folder.feed(part)
+        query = build(
+            "A.k = B.k AND A.g = C.g", folder.frames(), {"B": BACKWARD, "C": NEAREST},
+            how="left", order="hold", partitions=3,
+        )  # fmt: skip
+        folder.run(query.spark())
+    expected = oracle(query.model, batches).rows
+    assert_same_rows(_early(folder.rows(query)), _early(expected))
+    assert _early(expected).num_rows > 50
+
+
+def test_a_table_answers_a_stream(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "A")
+    table = random_rows(7, 60, -5, 8)
+    batches = random_batches("A", seed=3, batches=3)
+    folder.feed(batches)
+    query = build("A.g = B.g", {"A": folder.frame("A"), "B": table}, {"B": BACKWARD}, how="left", partitions=2)
+    folder.run(query.spark())
+    assert_same_rows(folder.rows(query), oracle(query.model, [Push.of("B", table), *batches]).rows)
+
+
+def test_an_order_holds_across_buckets_and_batches(spark: Any, tmp_path: Path) -> None:
+    folder = Folder(spark, tmp_path, "AB")
+    far = Push({name: random_rows(seed, 5, 600, 1, first_row=9000) for seed, name in enumerate("AB")})
+    batches = [*random_batches("AB", seed=12, batches=3), far]
+    folder.feed(batches)
+    query = build("A.k = B.k", folder.frames(), {"B": NEAREST}, how="left", order="sync", partitions=4)
+    released: list[pa.Table] = []
+    writer = query.spark().writeStream.foreachBatch(lambda frame, _: released.append(frame.toArrow()))
+    started = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
+    started.awaitTermination()
+    rows = pa.concat_tables(released).cast(query.schema)
+    assert ordered(rows)
+    assert_same_rows(_early(rows), _early(oracle(query.model, batches).rows))
+
+
+def _early(rows: pa.Table) -> pa.Table:
+    """Without the rows at the end, which only let the others come out."""
+    return rows.filter(pc.less(rows["result_time"], pa.scalar(FAR, pa.int64()).cast(rows.schema.field(0).type)))
