@@ -11,6 +11,7 @@ no quote for comes out all the same, with NULL.
 """
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,7 +23,7 @@ QUOTE = pa.schema({"ts": pa.timestamp("us"), "sym": pa.string(), "bid": pa.int64
 VENUES = ("North", "South", "West")
 
 
-def row(second, **values):
+def row(second: float, **values: Any) -> dict[str, Any]:
     return {"ts": START + timedelta(seconds=second), "sym": "ACME", **values}
 
 

@@ -51,7 +51,9 @@ def test_duckdb_gives_the_same(comparison: str, how: str, pieces: int) -> None:
     text = (
         f"SELECT T.v, Q.v FROM t_rows T ASOF {word} JOIN q_rows Q ON T.k = Q.k AND T.s = Q.s AND T.ts {comparison} Q.ts"
     )
-    expected = sorted(duckdb.sql(text).fetchall())
+    relation = duckdb.sql(text)
+    assert relation is not None
+    expected = sorted(relation.fetchall())
     asof = dv.asof("backward" if comparison.startswith(">") else "forward", equal="=" in comparison)
     assert found(asof, "T.k = Q.k AND T.s = Q.s", how, tables, pieces) == expected
 
