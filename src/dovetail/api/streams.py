@@ -45,7 +45,9 @@ def stream(
     idle_us = None if idle is None else _as_duration(name, "idle", idle)
     ahead_us = None if ahead is None else _as_duration(name, "ahead", ahead)
     kept: Any = window
-    return Stream(name, _as_schema(name, data, schema), time, kept, delay_us, idle_us, data, None, ahead_us, asof)
+    return Stream(
+        name, _as_schema(name, data, schema), time, kept, delay_us, idle_us, data, ahead_us=ahead_us, asof=asof
+    )
 
 
 def _as_data(name: str, data: Any) -> Any:
