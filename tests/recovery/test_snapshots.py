@@ -19,7 +19,7 @@ NOT_ONE = "this is not a Dovetail snapshot; give the bytes that run.snapshot() r
 DAMAGED = "this snapshot is damaged: its contents do not match their digest. Use an earlier one."
 FOREIGN = (
     "this snapshot belongs to another query: its streams, predicates, windows or select list differ. "
-    "Resume with the query that made it, or start without a snapshot."
+    "Go on with query.resume(snapshot, of=the query that made it), or start without a snapshot."
 )
 
 

@@ -63,6 +63,30 @@ class Query:
         check_threads(threads)
         return Run(self.plan, snapshot, threads=threads)
 
+    def resume(self, snapshot: bytes, of: "Query | None" = None, threads: int | None = None) -> "Run":
+        """The embedded engine, going on from the snapshot ``of`` another query: this one before it was changed.
+
+        Windows may be longer or shorter, columns more or fewer, the order and the algorithms others. Nothing is lost
+        or repeated. Where the old query has forgotten what this one asks for, ``metrics()["complete_from"]`` is the
+        result time, in microseconds, from which on nothing is missing. ``threads`` as for ``local``.
+
+        >>> import dovetail as dv, pyarrow as pa
+        >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+        >>> a, b = (dv.stream(name, time="ts", schema=schema) for name in "AB")
+        >>> old, new = (dv.join(a, b, on="A.k = B.k", window=window) for window in ("10 seconds", "1 minute"))
+        >>> run = old.local()
+        >>> run.push("A", [{"ts": 3_000_000, "k": 1}]).num_rows
+        0
+        >>> new.resume(run.snapshot(), of=old).push("B", [{"ts": 20_000_000, "k": 1}]).num_rows
+        1
+        """
+        from dovetail.runtime.local import Run, carried_over
+
+        check_threads(threads)
+        if of is not None and not isinstance(of, Query):
+            raise QueryError(f"resume: of={of!r} is not a query; give the one that the snapshot was taken of")
+        return Run(self.plan, carried_over((of or self).plan, self.plan, snapshot), threads=threads)
+
     def collect(self, threads: int | None = None) -> pa.Table:
         """Run finite inputs to the end with the embedded engine, in order of event time; ``threads`` as ``local``."""
         from dovetail.runtime.local import collect

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from dovetail.engine.admit.fits import why_not
+from dovetail.engine.operator.carry_over import carry_over
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.engine import Stopwatch
 from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_snapshot
@@ -277,6 +278,13 @@ class Run:
                 f"{action}: a call before failed half-way ({self._failure}), and this run keeps no state to go back "
                 "to. Go on from a snapshot: query.local(snapshot=...)."
             )
+
+
+def carried_over(old: Plan, new: Plan, snapshot: bytes) -> bytes:
+    """The snapshot of one query as one of another, which goes on from it."""
+    state = unpack_snapshot(snapshot, *fingerprints(old.query))
+    with readable():
+        return pack_snapshot(fingerprints(new.query)[0], carry_over(old, new, state, operator_of(new).state()))
 
 
 def _as_us(time: datetime | int) -> int:

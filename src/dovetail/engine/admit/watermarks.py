@@ -31,6 +31,9 @@ class Watermarks(HeaderSection):
         self._heard: dict[str, int | None] = dict.fromkeys(self._delay)
         self._spoke = set(self._delay)
         self.clock = Elapsed()
+        self.complete_from: int | None = (
+            None  # before this result time some may be missing, since the query was changed
+        )
 
     def __getitem__(self, name: str) -> int:
         return self._value[name]
@@ -129,6 +132,7 @@ class Watermarks(HeaderSection):
             "heard": self._heard,
             "spoke": sorted(self._spoke),
             "clock": [self.clock.passed, self.clock.last],
+            **({} if self.complete_from is None else {"complete_from": self.complete_from}),
         }
 
     def restore(self, header: Mapping[str, Any]) -> None:
@@ -138,6 +142,8 @@ class Watermarks(HeaderSection):
         self._largest = whole_numbers({name: known.get(name, BEFORE_ALL) for name in self._value})
         self._heard = {name: None if (time := header["heard"][name]) is None else int(time) for name in self._heard}
         self._spoke = set(header["spoke"])
+        since = header.get("complete_from")
+        self.complete_from = None if since is None else int(since)
         latest = max((time for time in self._heard.values() if time is not None), default=None)
         passed, last = header.get("clock") or (latest or 0, latest)  # without one, silence began at clock readings
         self.clock = Elapsed(int(passed), None if last is None else int(last))

@@ -57,8 +57,10 @@ class Exit:
 
     @property
     def gives_later(self) -> bool:
-        """Whether anything comes out later than it is found: held for its order, or on its own."""
-        return self.query.order != "none" or self.gives_alone or self.query.aggregation is not None
+        """Whether anything comes out later than it is found: on its own, or held for an order, if only a former one."""
+        return (
+            self.query.order != "none" or self.gives_alone or self.query.aggregation is not None or len(self.hold) > 0
+        )
 
     @property
     def gives_alone(self) -> bool:

@@ -248,6 +248,7 @@ class Line:
             "bytes": sum(window.resident for window in windows.values()) + held_bytes(gate, hold, diverted),
             **({"diverted": diverted.metrics()} if diverted.wanted else {}),
             **({"memory": account} if account else {}),
+            **({} if (since := self.inputs.watermarks.complete_from) is None else {"complete_from": since}),
         }
 
     def _stream_metrics(self, name: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def unpack_snapshot(data: bytes, *fingerprints: str) -> Changes:
     if query not in fingerprints:
         raise StateError(
             "this snapshot belongs to another query: its streams, predicates, windows or select list differ. "
-            "Resume with the query that made it, or start without a snapshot."
+            "Go on with query.resume(snapshot, of=the query that made it), or start without a snapshot."
         )
     return state
 
