@@ -71,7 +71,10 @@ def test_a_snapshot_with_one_bit_changed(snapshot: bytes) -> None:
 
 def test_a_snapshot_of_another_format(snapshot: bytes) -> None:
     other = snapshot[:8] + b"\x09" + snapshot[9:]
-    assert refused(other) == "this snapshot has format 9; this version of Dovetail reads format 1"
+    assert refused(other) == (
+        "this snapshot has format 9; this version of Dovetail reads format 1. Go on with the release that wrote it, "
+        "or a newer one."
+    )
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,12 @@ def unseal(data: bytes | pa.Buffer, name: str, also: str = "") -> pa.Buffer:
     whole = pa.py_buffer(data)
     if not _is_sealed(whole):
         return whole
+    number = bytes(whole[3:4])
+    if bytes(whole[:3]) == _MARK[:3] and number > _MARK[3:]:
+        raise StateError(
+            f"{name} has format {number[0]}, or is damaged; this version of Dovetail reads format {_MARK[3]}. Go on "
+            "with the release that wrote it, or a newer one."
+        )
     body = whole.slice(min(_START, whole.size))
     if bytes(whole[:_START]) != _MARK + _checksum(body, name + also):
         raise _damaged(name, "its contents do not match their checksum")

@@ -45,7 +45,10 @@ def read_snapshot(data: bytes) -> tuple[str, Changes]:
         raise StateError("this is not a Dovetail snapshot; give the bytes that run.snapshot() returned")
     found = data[len(_MAGIC) - 1 : len(_MAGIC)]
     if found and found[0] != _MAGIC[-1]:
-        raise StateError(f"this snapshot has format {found[0]}; this version of Dovetail reads format {_MAGIC[-1]}")
+        raise StateError(
+            f"this snapshot has format {found[0]}; this version of Dovetail reads format {_MAGIC[-1]}. Go on with the "
+            "release that wrote it, or a newer one."
+        )
     if blake2b(data[start:], digest_size=_DIGEST).digest() != data[len(_MAGIC) : start]:
         raise StateError("this snapshot is damaged: its contents do not match their digest. Use an earlier one.")
     with readable():

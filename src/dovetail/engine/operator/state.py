@@ -1,12 +1,13 @@
 """The state of an operator, assembled from its sections: slices, and one header with the number of its format.
 
-    format 2    {"format": 2, "sections": {"window/T": {...}, "watermarks": {...}, ...}}
+    format 2    {"format": 2, "by": "0.1.0", "sections": {"window/T": {...}, "watermarks": {...}, ...}}
     format 1    written by 0.1 before sections had all of it: read, never written
 
-A format that is newer than this code is refused by name.
+A format that is newer than this code is refused, and the message names the release that wrote it (``by``).
 """
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -44,7 +45,8 @@ class State:
         return Changes(slices, [], self._header())
 
     def _header(self) -> bytes:
-        return json.dumps({"format": FORMAT, "sections": {s.section: s.header() for s in self._sections}}).encode()
+        sections = {section.section: section.header() for section in self._sections}
+        return json.dumps({"format": FORMAT, "by": _release(), "sections": sections}).encode()
 
     def apply(self, changes: Changes) -> None:
         """Take over what another operator of the same plan did to the same state."""
@@ -68,10 +70,16 @@ def read_header(header: bytes) -> Header:
     number = found.get("format", 1)
     if not isinstance(number, int) or not 1 <= number <= FORMAT:
         raise StateError(
-            f"this state has format {number!r}, and this version of Dovetail reads formats 1 to {FORMAT}; "
-            "go on with the version that wrote it, or a newer one"
+            f"this state has format {number!r} and was written by Dovetail {found.get('by', 'of another release')}; "
+            f"this is {_release()}, which reads formats 1 to {FORMAT}. Go on with the release that wrote it, or a "
+            "newer one."
         )
-    return _UPGRADES[number](found)
+    return {name: value for name, value in _UPGRADES[number](found).items() if name != "by"}
+
+
+def _release() -> str:
+    """This release; looked up, not imported, because the package itself is above all of its layers."""
+    return str(sys.modules["dovetail"].__version__)
 
 
 def _from_1(found: Header) -> Header:

@@ -204,7 +204,7 @@ class JoinOperator:
         load, drop = missed
         cached.operator.apply(Changes(self._state.load(load), drop, head.header))
         left = cached.operator.changes()
-        return not left.new and not left.gone and json.loads(left.header) == read_header(head.header)
+        return not left.new and not left.gone and read_header(left.header) == read_header(head.header)
 
     def _save(self, head: Head | None, cached: Cached, report: Report) -> None:
         with report.phase("save"):

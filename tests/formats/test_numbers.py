@@ -1,0 +1,55 @@
+"""Everything that is stored says the number of its format; what is too new is refused, by name where it has one."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import dovetail as dv
+from dovetail.dashboard.tail import Tail
+from dovetail.engine.buffer.sealed import seal, seal_batch, unseal, unseal_batch
+from dovetail.engine.operator.state import FORMAT, read_header
+from dovetail.observe.reporter import Reporter
+from tests.formats.queries import queries
+
+FOLDER = Path(__file__).parent
+NAME = "slice 7 of 'window/A' in the checkpoint"
+ROWS = pa.record_batch({"ts": pa.array([1, 2], pa.timestamp("us")), "k": [3, None], "s": ["é", None]})
+
+
+def test_a_sealed_slice_of_the_first_format_is_read() -> None:
+    """Slices in checkpoints, spilled parts in checkpoints and spill files on disk are all of this kind."""
+    kept = (FOLDER / "sealed_1.bin").read_bytes()
+    assert kept[:4] == b"DVC\x01"
+    assert unseal_batch(kept, NAME).equals(ROWS)
+    assert seal_batch(ROWS, NAME)[:4] == kept[:4]
+
+
+def test_sealed_bytes_that_are_too_new_are_refused() -> None:
+    newer = b"DVC\x02" + seal(b"{}", NAME)[4:]
+    with pytest.raises(dv.StateError, match=r"slice 7 .* has format 2, or is damaged; this version .* reads format 1"):
+        unseal(newer, NAME)
+
+
+def test_a_header_names_its_format_and_its_release() -> None:
+    (header,) = [json.loads(queries()["inner"].local().operator.state().header)]
+    assert (header["format"], header["by"]) == (FORMAT, dv.__version__)
+    newer = json.dumps(header | {"format": FORMAT + 1, "by": "7.1.0"}).encode()
+    with pytest.raises(dv.StateError, match=rf"format {FORMAT + 1} and was written by Dovetail 7\.1\.0; this is"):
+        read_header(newer)
+
+
+def test_reports_of_the_first_format_are_read(tmp_path: Path) -> None:
+    kept = FOLDER / "reports_1.jsonl"
+    (tmp_path / "alarms-6af92b4d1c09ab-000000.jsonl").write_bytes(kept.read_bytes())
+    found = [value for value, _ in Tail(tmp_path).new()]
+    assert [value["kind"] for value in found] == ["start", "report", "end"]
+    assert {value["v"] for value in found} == {1}
+
+
+def test_reports_carry_their_number(tmp_path: Path) -> None:
+    reporter = Reporter(tmp_path, "alarms", {})
+    reporter.close()
+    (file,) = tmp_path.iterdir()
+    assert {json.loads(line)["v"] for line in file.read_text().splitlines()} == {1}
