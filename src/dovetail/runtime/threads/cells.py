@@ -30,7 +30,7 @@ from dovetail.plan.partition_grid import Grid
 from dovetail.plan.physical import Plan
 from dovetail.runtime.deal import Rows as DealtRows
 from dovetail.runtime.deal import deal
-from dovetail.runtime.threads.metrics import lateness_together, metrics_together
+from dovetail.runtime.threads.metrics import lateness_of, metrics_together
 from dovetail.runtime.threads.pays import Pays
 from dovetail.runtime.threads.redeal import can_be_dealt, deal_out, gather
 from dovetail.runtime.threads.redeal_headers import speaking
@@ -197,7 +197,8 @@ class Cells:
         """Of each stream whose late rows are dropped."""
         if len(self.cells) == 1:
             return self.cells[0].lateness()
-        return lateness_together(self.metrics()["streams"], [cell.lateness() for cell in self.cells])
+        late = {name for cell in self.cells for name in cell.lateness()}
+        return lateness_of(self.metrics()["streams"], late) if late else {}
 
     def awaits(self, now_us: int) -> bool:
         """Whether it would matter to be told the time."""

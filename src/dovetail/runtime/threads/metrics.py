@@ -1,6 +1,6 @@
 """Counters of cells, put together as if one operator had counted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dovetail.engine.admit.door import Lateness
@@ -44,8 +44,7 @@ def _query(name: str, cells: Sequence[Metrics]) -> dict[str, Any]:
     return {**told[0], **{count: sum(each[count] for each in told) for count in ("results", "held")}}
 
 
-def lateness_together(streams: Mapping[str, Metrics], cells: Sequence[Mapping[str, Lateness]]) -> dict[str, Lateness]:
-    """Of each stream that has lost rows in some cell, by the counters of all."""
-    names = {name for cell in cells for name in cell}
-    told = {name: streams[name] for name in names}
+def lateness_of(streams: Mapping[str, Metrics], late: Iterable[str]) -> dict[str, Lateness]:
+    """Of streams that have lost rows in some cell, by the counters of all."""
+    told = {name: streams[name] for name in late}
     return {name: Lateness(each["rows"], each["late"], each["lateness_us"]) for name, each in told.items()}
