@@ -12,6 +12,8 @@ from dovetail.runtime.dict_rows import from_dicts
 
 def as_table(stream: Stream, rows: Any, needed: Collection[str] = ()) -> pa.Table | pa.RecordBatch:
     """Rows that are pushed: all that ``arrow_of`` reads, and lists of dicts, which have the ``needed`` columns."""
+    if isinstance(rows, pa.Table | pa.RecordBatch):
+        return rows
     if isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
         return from_dicts(stream, rows, needed)
     try:

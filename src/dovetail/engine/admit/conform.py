@@ -9,13 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.engine.admit.fits import why_not
-from dovetail.engine.block.arrow_values import values_of
+from dovetail.engine.block.arrow_values import bare_values
 from dovetail.engine.kernels import inspect_times
 from dovetail.errors import DataError, nearest
 from dovetail.model.stream import Stream
 
 _US_PER_UNIT = {"s": 1_000_000, "ms": 1_000}
 _FARTHEST_US = 1 << 60
+_INT64 = np.dtype(np.int64)
 
 
 def conform(stream: Stream, rows: pa.Table | pa.RecordBatch, columns: Sequence[str]) -> dict[str, pa.Array]:
@@ -79,10 +80,10 @@ def read_clock(stream: Stream, column: pa.Array) -> Clock:
     if not len(known):
         return Clock(np.empty(0, np.int64))
     unit = column.type.unit
-    times = times_us(known)
+    times = _in_us(known, unit)
     found = Clock(times, *inspect_times(times))
     if unit in _US_PER_UNIT:  # multiplied already: too large a time has overflowed
-        _check_range(stream, unit, *inspect_times(values_of(known).view(np.int64))[:2])
+        _check_range(stream, unit, *inspect_times(bare_values(known, False, _INT64, 1))[:2])
     _check_range(stream, "us", found.smallest, found.largest)
     return found
 
@@ -100,8 +101,11 @@ def _check_range(stream: Stream, unit: str, smallest: int, largest: int) -> None
 
 def times_us(array: pa.Array) -> npt.NDArray[np.int64]:
     """Event times without NULLs as microseconds; finer units are rounded down."""
-    times = values_of(array).view(np.int64)
-    unit = array.type.unit
+    return _in_us(array, array.type.unit)
+
+
+def _in_us(array: pa.Array, unit: str) -> npt.NDArray[np.int64]:
+    times = bare_values(array, False, _INT64, 1)
     if unit == "us":
         return times
     return times // 1000 if unit == "ns" else times * _US_PER_UNIT[unit]

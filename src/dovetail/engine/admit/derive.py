@@ -115,9 +115,9 @@ def _fixed_codes(values: Array, exact: bool) -> npt.NDArray[np.int64]:
 def _number(array: pa.Array) -> tuple[Array, Flags | None]:
     values = values_of(array)
     valid = valid_rows(array)
-    if values.dtype == np.float64:
-        numbers = ~np.isnan(values)
-        valid = valid if numbers.all() else both(valid, numbers)
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+        valid = both(valid, ~missing) if missing.any() else valid
     return values, valid
 
 

@@ -18,12 +18,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.conform import Clock, conform, read_clock, times_us, without_null_times
-from dovetail.engine.admit.derive import both, derive
+from dovetail.engine.admit.derive import both, derive, valid_rows
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.block.arrow_values import true_rows
 from dovetail.engine.block.block import Block
 from dovetail.engine.block.time_order import places_in_order
 from dovetail.engine.block.time_range import BEFORE_ALL
+from dovetail.engine.buffer.stored_as import holds_nan, stored_as
 from dovetail.engine.evaluate import compile_expression
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
@@ -62,6 +63,8 @@ class Door:
         self._filters = [compile_expression(e) for name, e in query.filters if name == stream.name]
         self._window = window
         self._diverted = diverted
+        self._reads_for: Storage | None = None  # what the next line was made for
+        self._reads: list[tuple[Attribute, str | None]] = []
         self.counts: Counter[str] = Counter()
         self.needed_us = 0
         self.latest = BEFORE_ALL
@@ -106,16 +109,21 @@ class Door:
         return columns, times, clock.largest
 
     def prepare(self, columns: Columns, times: Times) -> Block:
-        """The admitted rows with their numbers."""
-        named = _named(self._stream.name, columns)
-        attributes, usable = {}, self._passing(columns, len(times)) if self._window.storage.keeps_all else None
-        for attribute in self._window.storage.attributes:
-            values, valid = derive(attribute, named, len(times), self._window.vector_width(attribute))
-            attributes[attribute] = values
+        """The admitted rows with their numbers, those that no column holds already."""
+        storage = self._window.storage
+        if storage is not self._reads_for:
+            self._reads_for, self._reads = storage, _reads(self._stream.name, storage)
+        attributes, usable = {}, self._passing(columns, len(times)) if storage.keeps_all else None
+        for attribute, column in self._reads:
+            if column is not None:
+                valid = valid_rows(columns[column])
+            else:
+                named, width = _named(self._stream.name, columns), self._window.vector_width(attribute)
+                attributes[attribute], valid = derive(attribute, named, len(times), width)
             usable = both(usable, valid)
         if usable is None or usable.all():
             return Block(columns, times, attributes)
-        if self._window.storage.keeps_all:
+        if storage.keeps_all:
             return Block(columns, times, attributes, usable)
         self.counts["unmatchable"] += int((~usable).sum())
         kept = {attribute: values[usable] for attribute, values in attributes.items()}
@@ -170,6 +178,11 @@ class Door:
         for passes in self._filters:
             keep = both(keep, true_rows(passes(_named(self._stream.name, columns), length)))
         return keep
+
+
+def _reads(stream: str, storage: Storage) -> list[tuple[Attribute, str | None]]:
+    """The numbers that kernels compare; with the column that holds them, if every one that is there can match."""
+    return [(each, None if holds_nan(each) else stored_as(stream, each)) for each in storage.attributes]
 
 
 def _named(stream: str, columns: Mapping[str, pa.Array]) -> dict[tuple[str, str], pa.Array]:

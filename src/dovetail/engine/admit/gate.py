@@ -94,6 +94,11 @@ class Gate:
         return any(pile.earliest(AFTER_ALL) <= limit for pile in self.piles.values() if len(pile))
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no row waits."""
+        return not any(self.piles.values())
+
+    @property
     def waiting(self) -> int:
         """How many rows wait."""
         return sum(map(len, self.piles.values()))

@@ -94,6 +94,8 @@ class Inputs(HeaderSection):
     def reach(self, pending: Mapping[str, int]) -> dict[str, int]:
         """The earliest time that each stream may still bring; ``pending``: the next tuple of this batch."""
         marks, gate = self.watermarks, self.gate
+        if not pending and gate.is_empty:
+            return marks.all()
         return {name: min(marks[name], pending.get(name, AFTER_ALL), gate.earliest(name)) for name in self.doors}
 
     def arrived(self) -> dict[str, int]:

@@ -41,6 +41,10 @@ class Watermarks(HeaderSection):
     def __iter__(self) -> Any:
         return iter(self._value)
 
+    def all(self) -> dict[str, int]:
+        """The watermark of every stream."""
+        return dict(self._value)
+
     @property
     def frontier(self) -> int:
         return min(self._value.values())

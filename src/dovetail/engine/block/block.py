@@ -52,9 +52,11 @@ def interleave(blocks: Mapping[str, Block], rows: int | None = None) -> Iterator
     then the streams' windows can already forget what no tuple to come can reach.
     """
     most = rows or LARGEST_BLOCK * len(blocks)
-    if len(blocks) == 1 and all(len(block) <= most for block in blocks.values()):
-        yield from ((name, block, {}) for name, block in blocks.items())
-        return
+    if len(blocks) == 1:
+        ((name, block),) = blocks.items()
+        if len(block.times) <= most:
+            yield name, block, {}
+            return
     starts = dict.fromkeys(blocks, 0)
     for until in _cuts(blocks, most):
         for name, block in blocks.items():

@@ -22,11 +22,8 @@ class HashIndex:
 
     def __init__(self) -> None:
         self.heads = np.full(1 << _SMALLEST, -1, np.int64)
+        self.shift = 64 - _SMALLEST
         self.nexts: npt.NDArray[np.int32] = np.empty(0, np.int32)
-
-    @property
-    def shift(self) -> int:
-        return 65 - len(self.heads).bit_length()
 
     @property
     def nbytes(self) -> int:
@@ -43,7 +40,7 @@ class HashIndex:
         """As many buckets as there is room for tuples, within a factor of two; chains are made anew."""
         wanted = max(_SMALLEST, (len(self.nexts) * 2 // 3).bit_length())
         if 1 << wanted != len(self.heads):
-            self.heads = np.full(1 << wanted, -1, np.int64)
+            self.heads, self.shift = np.full(1 << wanted, -1, np.int64), 64 - wanted
             self.insert(codes, base, tail, end)
 
     def build(self, codes: npt.NDArray[Any], base: int, tail: int, end: int, capacity: int) -> None:

@@ -57,6 +57,9 @@ class Pile:
         self._gone: list[int] = []
         self.limit = limit
 
+    def __bool__(self) -> bool:
+        return bool(self._heap)
+
     def __len__(self) -> int:
         return sum(len(chunk.times) for chunk in self._heap)
 

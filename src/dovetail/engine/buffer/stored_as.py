@@ -4,7 +4,7 @@ import pyarrow as pa
 
 from dovetail.engine.block.arrow_values import layout
 from dovetail.model.expression import Column
-from dovetail.plan.physical import Attribute, Group, Key, Option, Vector
+from dovetail.plan.physical import Attribute, Group, Key, Number, Option, Vector
 
 
 def stored_as(name: str, attribute: Attribute) -> str | None:
@@ -21,3 +21,8 @@ def stored_as(name: str, attribute: Attribute) -> str | None:
     if not numeric or (isinstance(attribute, Key) and pa.types.is_floating(operand.type)):
         return None
     return operand.name
+
+
+def holds_nan(attribute: Attribute) -> bool:
+    """Whether a number may be there that nothing equals."""
+    return isinstance(attribute, Number) and bool(pa.types.is_floating(attribute.expression.type))

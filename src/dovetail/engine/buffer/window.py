@@ -215,7 +215,10 @@ class Window:
             self.make_room(len(block), self.tail)
         at, stop = first - self.base, last - self.base
         for name, column in self._columns.items():
-            column.append(block.columns[name], at)
+            if column is self._times:
+                self._times.data[at:stop] = block.times
+            else:
+                column.append(block.columns[name], at)
         if self._own_times is not None:
             self._own_times.write(block.times, at, self._capacity)
         for attribute, numbers in self._derived.items():

@@ -12,8 +12,21 @@ from dovetail.model.predicate import Band
 _ENDS = np.iinfo(np.int64)
 
 
-def band_arguments(band: Band, is_left: bool, dtype: np.dtype) -> tuple[Any, Any, int]:
-    """Bounds in the kernel's number type, and its flags."""
+class BandArguments:
+    """What kernels are told of a band: bounds in their number type, and flags; made once for each type."""
+
+    def __init__(self, band: Band, is_left: bool) -> None:
+        self._band, self._is_left = band, is_left
+        self._known: dict[np.dtype, tuple[Any, Any, int]] = {}
+
+    def of(self, dtype: np.dtype) -> tuple[Any, Any, int]:
+        """The bounds and flags for values of this type."""
+        if dtype not in self._known:
+            self._known[dtype] = _arguments(self._band, self._is_left, dtype)
+        return self._known[dtype]
+
+
+def _arguments(band: Band, is_left: bool, dtype: np.dtype) -> tuple[Any, Any, int]:
     flags = kernels.WINDOW_IS_LEFT if is_left else 0
     flags |= kernels.HAS_LOW if band.low is not None else 0
     flags |= kernels.HAS_HIGH if band.high is not None else 0
@@ -42,19 +55,10 @@ def value_ranges(
         below, above, has_below, has_above = -high, -low, flags & kernels.HAS_HIGH, flags & kernels.HAS_LOW
     if flags & kernels.EXACT:
         return _integers(values, below if has_below else None, above if has_above else None)
-    return _floats(values, below, has_below, -1), _floats(values, above, has_above, +1)
-
-
-def _floats(values: npt.NDArray[Any], by: float, bounded: int, side: int) -> npt.NDArray[Any]:
-    if not bounded:
-        return np.full(len(values), side * np.inf)
-    widened: npt.NDArray[Any] = np.abs(values)
-    widened *= side * 4e-15
-    widened += side * 4e-15 * abs(by)
-    widened[np.isinf(widened)] = 0
-    widened += values
-    widened += by
-    return widened
+    ranges: tuple[npt.NDArray[Any], npt.NDArray[Any]] = kernels.float_ranges(
+        values, below if has_below else -np.inf, above if has_above else np.inf
+    )
+    return ranges
 
 
 def _integers(values: Ids, below: int | None, above: int | None) -> tuple[Ids, Ids]:

@@ -23,7 +23,7 @@ from dovetail.engine import kernels
 from dovetail.engine.buffer.paired import PairIndex
 from dovetail.engine.buffer.ranked import SortedIndex
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.bands import band_arguments, value_ranges
+from dovetail.engine.combine.bands import BandArguments, value_ranges
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.row_windows import RowWindowed
 from dovetail.engine.combine.similarity import similar_pairs
@@ -237,11 +237,11 @@ class _Celled(_Scratch):
     ) -> None:
         super().__init__(window, width)
         self._bound, self._own, self._index = bound, window.source(own), window.celled[cells]
-        self._band, self._is_left = band, is_left
+        self._arguments = BandArguments(band, is_left)
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
         values, own, window, index = self._bound.values(partial), self._own.data, self.window, self._index
-        low, high, flags = band_arguments(self._band, self._is_left, own.dtype)
+        low, high, flags = self._arguments.of(own.dtype)
         firsts, lasts = value_ranges(values, low, high, flags)
         p, place, resume = 0, 0, -1
         while p < len(partial):
@@ -256,7 +256,7 @@ class _Celled(_Scratch):
 class _ScannedBand(_Scratch):
     def __init__(self, bound: _Bound, own: Number, band: Band, is_left: bool, window: Window, width: int) -> None:
         super().__init__(window, width)
-        self._bound, self._own, self._band, self._is_left = bound, window.source(own), band, is_left
+        self._bound, self._own, self._arguments = bound, window.source(own), BandArguments(band, is_left)
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
         values, lows, own, window = (
@@ -265,7 +265,7 @@ class _ScannedBand(_Scratch):
             self._own.data,
             self.window,
         )
-        low, high, flags = band_arguments(self._band, self._is_left, own.dtype)
+        low, high, flags = self._arguments.of(own.dtype)
         firsts, lasts = value_ranges(values, low, high, flags)
         return self.filled(len(partial), lambda p, resume: kernels.scan_band(
             values, firsts, lasts, lows, partial.expiry, low, high, flags, own, window.times, window.clock, window.base,
@@ -284,13 +284,13 @@ class _Ranked(_Scratch):
         width: int,
     ) -> None:
         super().__init__(window, width)
-        self._bound, self._index, self._band, self._is_left = bound, window.ranked[own], band, is_left
+        self._bound, self._index, self._arguments = bound, window.ranked[own], BandArguments(band, is_left)
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
         if self._index.is_empty:
             return
         values, lows, index, window = self._bound.values(partial), partial.newest - self.width, self._index, self.window
-        low, high, flags = band_arguments(self._band, self._is_left, index.ranked.dtype)
+        low, high, flags = self._arguments.of(index.ranked.dtype)
         firsts, lasts = value_ranges(values, low, high, flags)
         runs = _runs_in_time(index, window, lows, partial)
         p, run, at = 0, 0, -1
@@ -307,7 +307,7 @@ class _Paired(_Scratch):
         super().__init__(window, width)
         index, band = window.ranked[access.own], access.band
         assert isinstance(index, PairIndex)
-        self._index, self._band, self._is_left = index, band.band, band.band.left == band.own.expression
+        self._index, self._arguments = index, BandArguments(band.band, band.band.left == band.own.expression)
         self._codes, self._values = _bound_key(access.key, windows), _Bound(windows, band.bound_stream, band.bound)
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
@@ -319,7 +319,7 @@ class _Paired(_Scratch):
             self._index,
             self.window,
         )
-        low, high, flags = band_arguments(self._band, self._is_left, index.ranked.dtype)
+        low, high, flags = self._arguments.of(index.ranked.dtype)
         firsts, lasts = value_ranges(values, low, high, flags)
         codes, runs = self._codes.values(partial), _runs_in_time(index, window, lows, partial)
         p, run, at = 0, 0, -1

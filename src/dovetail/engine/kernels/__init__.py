@@ -19,6 +19,7 @@ from dovetail.engine.kernels.bands import (
     LOW_STRICT,
     PLAIN,
     WINDOW_IS_LEFT,
+    float_ranges,
     in_band,
 )
 from dovetail.engine.kernels.cells import cell_insert, cell_of, cell_probe
@@ -59,6 +60,7 @@ __all__ = [
     "extend",
     "first_at_least",
     "first_note_from",
+    "float_ranges",
     "gather_bytes",
     "gather_offsets",
     "hash_bytes",

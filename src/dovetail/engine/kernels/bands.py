@@ -1,9 +1,14 @@
 """One band, one pair of values."""
 
-from dovetail.kernel import part
+import numpy as np
+
+from dovetail.engine.kernels.signature import F8
+from dovetail.kernel import kernel, part
 
 HAS_LOW, HAS_HIGH, LOW_STRICT, HIGH_STRICT, WINDOW_IS_LEFT, PLAIN = 1, 2, 4, 8, 16, 32
 EXACT = 64  # the ranges of values say it all: integers, whose differences might not fit
+
+_ROUNDING = 4e-15  # of a value: more than a subtraction of floats can round away
 
 
 @part
@@ -18,3 +23,15 @@ def in_band(window_value, value, low, high, flags):
     if flags & HAS_LOW and not (gap > low if flags & LOW_STRICT else gap >= low):
         return False
     return not (flags & HAS_HIGH) or (gap < high if flags & HIGH_STRICT else gap <= high)
+
+
+@kernel(f"UniTuple({F8}, 2)(Array(float64, 1, 'C', readonly=True), float64, float64)")
+def float_ranges(values, below, above):
+    """The smallest and largest float within [value + below, value + above], widened by what rounding can move."""
+    firsts, lasts = np.empty(len(values)), np.empty(len(values))
+    for at in range(len(values)):
+        value = values[at]
+        low, high = _ROUNDING * abs(value) + _ROUNDING * abs(below), _ROUNDING * abs(value) + _ROUNDING * abs(above)
+        firsts[at] = below if np.isinf(below) else ((0.0 if np.isinf(low) else -low) + value) + below
+        lasts[at] = above if np.isinf(above) else ((0.0 if np.isinf(high) else high) + value) + above
+    return firsts, lasts

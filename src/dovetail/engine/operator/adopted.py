@@ -10,6 +10,7 @@ from typing import Any
 
 from dovetail.engine.block.block import Block
 from dovetail.engine.buffer.section import HeaderSection
+from dovetail.engine.buffer.stored_as import stored_as
 from dovetail.engine.operator.line import Line
 from dovetail.errors import StateError
 from dovetail.model.decision import Decision
@@ -43,8 +44,8 @@ class Adopted(HeaderSection):
             return
         if not decided.same_plan(self.in_force):
             plan = plan_of(self._line.store.plan.query, decided)
-            read = ((block, attribute) for name, block in ahead.items() for attribute in plan.storage[name].attributes)
-            if not all(attribute in block.attributes for block, attribute in read):
+            read = ((name, attribute) for name in ahead for attribute in plan.storage[name].attributes)
+            if not all(each in ahead[name].attributes or stored_as(name, each) for name, each in read):
                 return
             self._line.adopt_plan(plan)
         if (decided.waits, decided.shed) != (self.in_force.waits, self.in_force.shed):

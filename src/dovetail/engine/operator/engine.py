@@ -68,6 +68,7 @@ class Engine:
         self._block_rows = block_rows or (_BLOCK_OF_LITTLE_MEMORY if limited else beside_rows)
         self._nothing = pa.RecordBatch.from_pylist([], plan.query.schema)
         self._adopted = Adopted(self.line)
+        self._readings = Readings(self.line, self._adopted.latest)
         self._state = State(self.sections())
 
     @property
@@ -143,7 +144,9 @@ class Engine:
 
     def statistics(self) -> tuple[Readings, ...]:
         """What control and reports may read."""
-        return (Readings(self.line, self._adopted.latest),)
+        if self._readings.decision is not self._adopted.latest:
+            self._readings = Readings(self.line, self._adopted.latest)
+        return (self._readings,)
 
     def sections(self) -> list[Section]:
         """Everything that survives, in the order in which it is read back."""

@@ -56,8 +56,8 @@ class Cells:
         self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None = None, spans: Spans | None = None
     ) -> Rows:
         """One batch of one or several streams; rows that do not fit are found before anything has changed."""
-        self._pays.pushed(sum(rows.num_rows for rows in blocks.values()))
-        self._suit()
+        if self._pays.changes_with(sum(rows.num_rows for rows in blocks.values()), len(self.cells) > 1):
+            self._suit()
         if len(self.cells) == 1:
             return self.cells[0].push(blocks, newest, spans)
         return self._dealt(blocks, newest, spans)
@@ -117,9 +117,9 @@ class Cells:
     def _suit(self) -> None:
         """As many cells as suit the pushes that come."""
         if len(self.cells) == 1:
-            if self._pays.may_be_several and self._pays.several(self._stored()):
+            if self._pays.several(self._stored()):
                 self._deal_again()
-        elif self._pays.may_be_one and self._pays.one(self._stored()):
+        elif self._pays.one(self._stored()):
             self._take_over([self._gathered()])
 
     def _stored(self) -> int:

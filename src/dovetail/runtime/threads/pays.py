@@ -16,27 +16,18 @@ class Pays:
         self._rows = 0  # of large pushes
         self._small = 0  # pushes
 
-    def pushed(self, rows: int) -> None:
-        """A push is about to come."""
+    def changes_with(self, rows: int, several: bool) -> bool:
+        """A push is about to come: whether it may now pay to change, depending on how much is stored."""
         if rows >= LARGE_ROWS:
             self._rows, self._small = self._rows + rows, 0
-        else:
-            self._rows, self._small = 0, self._small + 1
+            return not several
+        self._rows, self._small = 0, self._small + 1
+        return several and self._small > _FEW_PUSHES
 
     def several(self, stored: int) -> bool:
         """Whether to deal out so many stored rows now."""
-        return self._rows > 0 and self._rows >= stored
-
-    @property
-    def may_be_several(self) -> bool:
-        """Whether the last push was large: only then it matters how much is stored."""
-        return self._rows > 0
+        return self._rows >= stored
 
     def one(self, stored: int) -> bool:
         """Whether to gather so many stored rows on one thread."""
-        return self._small > max(_FEW_PUSHES, stored // _MOVED_PER_PUSH)
-
-    @property
-    def may_be_one(self) -> bool:
-        """The same of small ones."""
-        return self._small > _FEW_PUSHES
+        return self._small > stored // _MOVED_PER_PUSH

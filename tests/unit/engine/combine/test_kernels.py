@@ -13,7 +13,7 @@ from dovetail.engine import kernels
 from dovetail.engine.block.arrow_values import text_buffers
 from dovetail.engine.buffer.paired import PairIndex
 from dovetail.engine.buffer.ranked import SortedIndex
-from dovetail.engine.combine.bands import band_arguments, value_ranges
+from dovetail.engine.combine.bands import BandArguments, value_ranges
 from dovetail.model.predicate import Band
 from dovetail.plan.choose_algorithm import cell_width
 from tests.unit.engine.combine.twins import drained, hash_index, in_band, last_rows, matching, pushes_out
@@ -146,7 +146,7 @@ CLOSED = st.tuples(cases(SMALL | ENDS), closed_bands(WHOLE)) | st.tuples(
 @given(INTEGERS | REALS, st.booleans(), SIZES)
 def test_bands_by_scan_and_by_sorted_runs(drawn: tuple[Case, Band], window_is_left: bool, size: int) -> None:
     case, band = drawn
-    low, high, flags = band_arguments(band, window_is_left, case.window.dtype)
+    low, high, flags = BandArguments(band, window_is_left).of(case.window.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         ranges = value_ranges(case.values, low, high, flags)
     probe = (case.values, *ranges, case.lows, case.highs, low, high, flags)
@@ -166,7 +166,7 @@ def test_bands_within_a_key_by_sorted_pairs(
     drawn: tuple[Case, Band], window_is_left: bool, size: int, data: st.DataObject
 ) -> None:
     case, band = drawn
-    low, high, flags = band_arguments(band, window_is_left, case.window.dtype)
+    low, high, flags = BandArguments(band, window_is_left).of(case.window.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         ranges = value_ranges(case.values, low, high, flags)
     keys, wanted_keys = (np.array(data.draw(st.lists(KEYS, min_size=n, max_size=n)), np.int64) for n in lengths(case))
@@ -199,7 +199,7 @@ def test_bands_by_cells(drawn: tuple[Case, Band], window_is_left: bool, size: in
     case, band = drawn
     width = cell_width(band) or 0.0
     assume(width)
-    low, high, flags = band_arguments(band, window_is_left, case.window.dtype)
+    low, high, flags = BandArguments(band, window_is_left).of(case.window.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         ranges = value_ranges(case.values, low, high, flags)
 
@@ -328,3 +328,14 @@ def test_pair_products_sum_first_to_last() -> None:
             total += x * y
         wanted.append(total)
     assert kernels.pair_products(left, rows[0], right, rows[1]).tolist() == wanted
+
+
+@given(st.lists(st.floats(allow_nan=False), max_size=20), st.floats(-1e300, 1e300), st.booleans())
+def test_ranges_of_floats_are_wide_enough(numbers: list[float], by: float, bounded: bool) -> None:
+    values, below, above = np.array(numbers), -abs(by), abs(by) if bounded else np.inf
+    firsts, lasts = kernels.float_ranges(values, below, above)
+    slack = 4e-15 * (np.abs(values) + abs(by))
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert np.allclose(firsts, values - np.where(np.isinf(slack), 0, slack) + below, rtol=1e-15, equal_nan=True)
+        assert (firsts <= values + below).all()
+        assert (lasts >= values + above).all() if bounded else np.isinf(lasts).all()
