@@ -11,6 +11,7 @@ from benchmarks.settings import Settings
 NAMES = {
     "embedded": "the engine on one thread against DuckDB's offline join on two; three block sizes, four workloads",
     "growth": "cost per tuple and memory per stored tuple, windows of 1,000 to 10,000,000 tuples",
+    "cliffs": "hot and Zipf keys, long texts, composite keys, eight streams, a wide band, disorder: beside plain keys",
     "as_of": "an as-of join by a row window in one push, 20,000 to 1,280,000 rows; results equal to DuckDB's",
     "aggregates": "what a result costs a sliding aggregate, with 1,000 to 1,000,000 results that count",
     "share": "1 to 1,000 queries in one operator, against as many separate runs and as many of Spark's own joins",
@@ -39,13 +40,14 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     parser.add_argument("--rows", type=int, help="rows per stream")
     parser.add_argument("--quick", action="store_true", help="small sizes: shows that it works, not how fast it is")
+    parser.add_argument("--threads", type=int, default=1, help="embedded: measure so many threads too, beside one")
     parser.add_argument("--record", action="store_true", help="keep its ratios: later runs say what changed since")
     asked = parser.parse_args()
     if asked.name is None:
         for name, text in NAMES.items():
             print(f"{name:10} {text}")
         return 0
-    return _run(asked.name, Settings(asked.rows, asked.quick), asked.json, asked.record)
+    return _run(asked.name, Settings(asked.rows, asked.quick, asked.threads), asked.json, asked.record)
 
 
 def _run(name: str, settings: Settings, as_json: bool, to_record: bool) -> int:

@@ -65,7 +65,7 @@ def _line(name: str, grouped: bool, points: list[Point]) -> tuple[object, ...]:
 def measure(function: str, grouped: bool, counting: int, least: int) -> Point:
     """Fill both windows, then push."""
     limit_arrow()
-    run, feed = _query(function, grouped, counting).local(), Feed("hash", counting)
+    run, feed = _query(function, grouped, counting).local(threads=1), Feed("hash", counting)
     for name, block in feed.blocks(3 * max(counting, PUSH), 500_000):
         run.push(name, block)
     spent, count = 0.0, 0

@@ -46,7 +46,7 @@ def _used(budget: dv.Budget, rate: float, seconds: int, told: bool) -> tuple[flo
     """CPU seconds per second in the second half, and the budget's own account; not ``told`` the time, all is joined."""
     streams = correlated_streams({"A": 0.0, "B": 0.5}, rate, seconds)
     times = {name: rows["ts"].cast(pa.int64()).to_numpy() for name, rows in streams.items()}
-    run, before = _query(budget).local(), 0.0
+    run, before = _query(budget).local(threads=1), 0.0
     for now, arrivals in in_steps(streams, times, seconds * 1_000_000, STEP_US):
         if now - STEP_US == seconds * 500_000:
             before = thread_time()
@@ -62,7 +62,7 @@ def _is_whole() -> bool:
     streams = correlated_streams({"A": 0.0, "B": 0.5}, 50, 6)
     counts = []
     for budget in (None, dv.budget(cpu=1.0)):
-        run = _query(budget).local()
+        run = _query(budget).local(threads=1)
         counts.append(sum(run.push(name, rows).num_rows for name, rows in streams.items()) + run.close().num_rows)
     return bool(counts[0] == counts[1])
 

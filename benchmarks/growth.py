@@ -86,7 +86,7 @@ def measure(kind: str, tuples: int, least: int) -> Point:
     limit_arrow()
     _as_duckdb(kind)  # loads the kernels, so that their code does not count as state
     empty = _resident()
-    run, feed = _workload(kind, tuples).query(algorithm=kind).local(), Feed(kind, tuples)
+    run, feed = _workload(kind, tuples).query(algorithm=kind).local(threads=1), Feed(kind, tuples)
     for name, block in feed.blocks(tuples, FILL):
         run.push(name, block)
     grown = _resident() - empty

@@ -62,7 +62,7 @@ def _span_s(table: pa.Table) -> float:
 def joined(asked: NexmarkQuery, events: dict[str, pa.Table], turns: Iterable[tuple[str, pa.RecordBatch]]) -> pa.Table:
     """What Dovetail gives."""
     query = asked.query(events)
-    results = query.local()
+    results = query.local(threads=1)
     tables = [results.push(name, block) for name, block in turns]
     return pa.concat_tables([*tables, results.close()]).drop_columns("result_time")
 

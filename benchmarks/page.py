@@ -69,7 +69,7 @@ def _load(folder: str, wanted: int, page: "Page") -> tuple[Any, int, float]:
     """The join, no faster than its pace; the page is asked once a second."""
     streams = [dv.stream(name, time="ts", window="1 minute", delay="1 second", schema=SCHEMA) for name in "TH"]
     join = dv.join(*streams, on="T.rack = H.rack AND T.value > 20", select="T.rack, T.value, H.value AS humidity")
-    running = join.local()
+    running = join.local(threads=1)
     reports = dv.report(running, name=NAME, folder=folder)
     began, asked, results = time.monotonic(), 0.0, 0
     for name, rows in _readings():

@@ -22,17 +22,17 @@ def blocks_of(workload: Workload, size: int) -> Blocks:
     return [(name, batch) for name, block in turns for batch in block.to_batches()]
 
 
-def results_of(query: Query, blocks: Blocks) -> Iterator[pa.Table]:
+def results_of(query: Query, blocks: Blocks, threads: int = 1) -> Iterator[pa.Table]:
     """Results push by push, and what the end of input brings."""
-    run = query.local()
+    run = query.local(threads=threads)
     for name, block in blocks:
         yield run.push(name, block)
     yield run.close()
 
 
-def checked(query: Query, blocks: Blocks, columns: tuple[str, ...]) -> Sum:
+def checked(query: Query, blocks: Blocks, columns: tuple[str, ...], threads: int = 1) -> Sum:
     """Count and checksum of the results."""
-    return sum((sum_of(table, columns) for table in results_of(query, blocks) if table.num_rows), Sum())
+    return sum((sum_of(table, columns) for table in results_of(query, blocks, threads) if table.num_rows), Sum())
 
 
 def in_order(query: Query, blocks: Blocks) -> bool:
@@ -50,7 +50,7 @@ def in_order(query: Query, blocks: Blocks) -> bool:
 
 def part_seconds(query: Query, blocks: Blocks, parts: int = 20) -> list[float]:
     """CPU time of all pushes, a twentieth of them at a time; the end of input goes with the last."""
-    run, ends = query.local(), [len(blocks) * part // parts for part in range(parts + 1)]
+    run, ends = query.local(threads=1), [len(blocks) * part // parts for part in range(parts + 1)]
     spent = []
     for start, stop in pairwise(ends):
         began = time.process_time()
@@ -62,11 +62,11 @@ def part_seconds(query: Query, blocks: Blocks, parts: int = 20) -> list[float]:
     return spent
 
 
-def seconds(query: Query, blocks: Blocks, repeats: int) -> tuple[float, int]:
+def seconds(query: Query, blocks: Blocks, repeats: int, threads: int = 1) -> tuple[float, int]:
     """The best time for all pushes, and how many results they gave."""
     best, rows = float("inf"), 0
     for _ in range(repeats):
         started = time.perf_counter()
-        rows = sum(table.num_rows for table in results_of(query, blocks))
+        rows = sum(table.num_rows for table in results_of(query, blocks, threads))
         best = min(best, time.perf_counter() - started)
     return best, rows

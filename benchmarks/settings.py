@@ -8,10 +8,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Settings:
-    """``rows`` per stream if given; ``quick``: sizes that show that it works, not how fast it is."""
+    """``rows`` per stream if given; ``quick``: sizes that show that it works, not how fast it is.
+
+    ``threads``: how many to join on, beside one, where a benchmark measures that.
+    """
 
     rows: int | None = None
     quick: bool = False
+    threads: int = 1
 
     def size(self, full: int, quick: int) -> int:
         """Rows per stream: as asked, or the benchmark's own number.

@@ -72,7 +72,7 @@ def _equal(workload: Workload, count: int) -> bool:
 
 
 def _sum_alone(query: dv.Query, blocks: Blocks) -> Sum:
-    run = query.local()
+    run = query.local(threads=1)
     return sum_of_all((run.push(name, block) for name, block in blocks), CHECKED)
 
 
@@ -88,7 +88,7 @@ def _shared(workload: Workload, blocks: Blocks, count: int) -> tuple[float, int]
 
 def _separate(workload: Workload, blocks: Blocks, count: int) -> float:
     sample = _sample(queries(workload, count))
-    return _timed([query.local() for query in sample], blocks)[0] * count / len(sample)
+    return _timed([query.local(threads=1) for query in sample], blocks)[0] * count / len(sample)
 
 
 def _timed(runs: Sequence[Any], blocks: Blocks) -> tuple[float, int]:

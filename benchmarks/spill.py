@@ -66,7 +66,7 @@ def run(settings: Settings) -> Report:
 
 def curve(plan: Flushing, small: int) -> Curve:
     """One plan over all input, then to the end."""
-    run = query(plan, small).local()
+    run = query(plan, small).local(threads=1)
     for spill, streams in zip(spills(run), streams_of(run), strict=True):
         if plan == "random" or (plan == "coordinated" and streams == len(TRIPLES)):
             spill.flush_by(AtRandom())

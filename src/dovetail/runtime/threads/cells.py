@@ -22,10 +22,11 @@ from dovetail.engine.admit.horizon import smallest_ahead, spans_of
 from dovetail.engine.admit.inputs import Batch, Spans
 from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.section import Changes, SliceKey, Slices
-from dovetail.engine.operator.contract import Operator, SideOutput
+from dovetail.engine.operator.contract import Operator, SideOutput, Steerable
 from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.state import FORMAT
 from dovetail.engine.policies.stages import Rows
+from dovetail.model.decision import Decision
 from dovetail.plan.partition_grid import Grid
 from dovetail.plan.physical import Plan
 from dovetail.runtime.deal import Rows as DealtRows
@@ -43,7 +44,7 @@ Call = Callable[[Operator], Rows]
 class Cells:
     """Operators that are made by ``new``, one or as many as the ``grid`` has cells."""
 
-    def __init__(self, plan: Plan, grid: Grid, new: Callable[[], Operator]) -> None:
+    def __init__(self, plan: Plan, grid: Grid, new: Callable[[], Steerable]) -> None:
         self._plan, self._grid, self._new = plan, grid, new
         self.cells = [new()]
         self._pays = Pays()
@@ -177,6 +178,11 @@ class Cells:
             new = {(s.removeprefix(own), n): rows for (s, n), rows in changes.new.items() if s.startswith(own)}
             cell.apply(Changes(new, [], json.dumps(headers[at]).encode()))
         self._written = set(changes.new)
+
+    def adopt(self, decision: Decision) -> None:
+        """Go on as decided by someone else than the controllers, in every cell that there is."""
+        for cell in self.cells:
+            cell.adopt(decision)
 
     @property
     def frontier(self) -> int:
