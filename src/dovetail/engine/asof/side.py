@@ -75,8 +75,8 @@ class Side:
 
     def store(self, block: Block) -> None:
         """Settled rows in order of time, none before those stored."""
-        codes = np.zeros(len(block), np.int64) if self._own is None else block.attributes[self._own]
         columns = {(self.name, name): array for name, array in block.columns.items()}
+        codes = np.zeros(len(block), np.int64) if self._own is None else derive(self._own, columns, len(block))[0]
         slots = self.chains.slots.of(codes, self._keys(self._own, columns, len(block)), adds=True)
         places = order_ties(block.columns, block.times, slots, self._compared)
         own: Mapping[str, pa.Array] = block.columns
