@@ -18,6 +18,7 @@ NAMES = {
     "order": "ordered output as a share of the speed without order; embedded and on Spark",
     "equi": "two streams on Spark, against Spark's own join and the bare cost of handing rows to Python",
     "equi3": "three streams on Spark, against Spark's own joins one after the other",
+    "equi-wide": "two streams with four columns of payload on Spark, against Spark's own join",
     "outer": "a left outer join on Spark, against Spark's own",
     "band": "a band join on Spark, which Spark's own streams refuse; 1, 2 and 4 buckets",
     "peers": "equi, equi3, band and outer on Dovetail, Spark's own join, Flink SQL, Pathway and DuckDB offline",
@@ -29,6 +30,7 @@ NAMES = {
     "planner": "the planner's choice against all alternatives, its predictions against measurements",
     "adapt": "streams that change: how soon the plan follows, and its speed beside a plan made for the new situation",
     "statistics": "what it costs to observe the streams",
+    "start": "from the start of a query on Spark to its first result, cold and warm, beside Spark's own join",
     "latency": "the price of a micro-batch, and the time from a row's arrival to its result",
 }
 
@@ -53,7 +55,7 @@ def main() -> int:
 def _run(name: str, settings: Settings, as_json: bool, to_record: bool) -> int:
     from benchmarks.report import show
 
-    report = import_module(f"benchmarks.{name}").run(settings)
+    report = import_module(f"benchmarks.{name.replace('-', '_')}").run(settings)
     if report.valid:
         _remember(name, report.fields, to_record)
     show(report, as_json)

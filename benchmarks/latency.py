@@ -4,7 +4,8 @@
     wait      a batch's files arrive every two seconds while the query runs; every row carries when it came, and a
               result is there when the batch that made it has ended (the first two start workers and do not count)
 
-Dovetail and Spark's own join, in the same run. A result's arrival is that of its member that came last.
+Dovetail over files that it reads and writes itself, over DataFrames, and Spark's own join, in the same run. A result's
+arrival is that of its member that came last.
 """
 
 import sys
@@ -29,7 +30,11 @@ from benchmarks.spark_runs import WARM_S, Measured, account, measure, session_fo
 from benchmarks.workloads import Workload, equi
 
 BATCH, EVERY_S, WARM_UP = 20_000, 2.0, 2
-PIPELINES = {"dovetail": Pipeline("dovetail"), "spark_native": Pipeline("native", rocksdb=False)}
+PIPELINES = {
+    "dovetail": Pipeline("files"),
+    "dataframes": Pipeline("dovetail"),
+    "spark_native": Pipeline("native", rocksdb=False),
+}
 
 
 def run(settings: Settings) -> Report:
@@ -48,6 +53,7 @@ def run(settings: Settings) -> Report:
         fields[f"{name}_batch_s"] = prices[name].batch_seconds
         fields[f"{name}_wait_s"], fields[f"{name}_longest_wait_s"] = seconds_to_result(waits[name])
     fields["vs_native"] = round(fields["spark_native_batch_s"] / fields["dovetail_batch_s"], 3)
+    fields["dataframes_vs_native"] = round(fields["spark_native_batch_s"] / fields["dataframes_batch_s"], 3)
     lines = [(n, *(fields[f"{n}_{what}_s"] for what in ("batch", "wait", "longest_wait"))) for n in PIPELINES]
     header = ("pipeline", "seconds per batch", "arrival to result, s", "longest, s")
     return Report(f"Latency at {BATCH:,} rows per batch", header, lines, fields)
@@ -88,7 +94,7 @@ def _wait(pipeline: Pipeline, workload: Workload) -> Measured:
             time.sleep(max(0.0, due - time.monotonic()))
         query.processAllAvailable()
         query.stop()
-        return account(query)
+        return account(query, pipeline, workload, folder / "checkpoint")
 
 
 def _feed(workload: Workload, folder: Path) -> Iterator[float]:

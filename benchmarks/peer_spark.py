@@ -1,12 +1,14 @@
 """The pipelines that Spark runs: Dovetail, Spark's own joins, and no join at all.
 
-    dovetail    query.spark()
+    files       query.write(): files read and results written by Dovetail itself, as Parquet
+    dovetail    query.spark(): DataFrames in and out
     native      Spark's own stream-stream join, state in memory or in RocksDB; three streams are two joins in a row
     floor       read the files, hand every row to Python as Arrow, and take it back
     one way     the same without taking rows back
 
-They start with the settings of Dovetail's sessions; ``plain`` ones with Spark's own wherever a running session lets
-them be changed. Joins observe their results, so that counts and checksums come with Spark's progress reports.
+All but the first drop their results. They start with the settings of Dovetail's sessions; ``plain`` ones with Spark's
+own wherever a running session lets them be changed. Joins observe their results, so that counts and checksums come with
+Spark's progress reports; of those in files they are taken from the files.
 """
 
 import re
@@ -22,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
+import dovetail as dv
 from benchmarks.checksum import spark_hash
 from benchmarks.workloads import Workload
 from dovetail.runtime.spark.session import BYTES, CHECKPOINT_FILES, PROVIDER, RECORDS, ROCKSDB
@@ -60,12 +63,21 @@ class Pipeline:
 def started(
     pipeline: Pipeline, session: SparkSession, workload: Workload, folder: Path, checkpoint: Path, **trigger: bool
 ) -> StreamingQuery:
-    """The pipeline, running into a sink that drops rows."""
+    """The pipeline, running into a sink that drops rows, or into files beside its checkpoint."""
+    if pipeline.kind == "files":
+        data = {name: dv.files(folder / name, max_files=pipeline.files) for name in workload.tables}
+        query, sink = workload.query(dict(data), **pipeline.options), dv.parquet(results_of(checkpoint))
+        return query.write(sink, str(checkpoint), trigger=trigger, session=session)  # type: ignore[no-any-return]
     writer = frame_of(pipeline, session, workload, folder).writeStream.format("noop")
     writer = writer.option("checkpointLocation", str(checkpoint))
     writer = writer.trigger(**trigger) if trigger else writer
     with plain_settings(session) if pipeline.plain else nullcontext():
         return writer.start()
+
+
+def results_of(checkpoint: Path) -> Path:
+    """Where a pipeline that writes files has its results."""
+    return checkpoint / "results"
 
 
 @contextmanager

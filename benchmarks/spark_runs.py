@@ -19,8 +19,10 @@ from typing import Any
 
 from benchmarks.alone import alone
 from benchmarks.checksum import Sum
-from benchmarks.peer_spark import CHECK, Pipeline, started
+from benchmarks.peer_spark import CHECK, Pipeline, results_of, started
 from benchmarks.workloads import Workload
+from benchmarks.written import observed_in
+from dovetail.runtime.spark.metrics import batch_metrics
 
 CORES = 2
 WARM_S = 120
@@ -89,7 +91,7 @@ def _once(session: Any, pipeline: Pipeline, workload: Workload, folder: Path) ->
     with tempfile.TemporaryDirectory(prefix="dovetail-bench-") as checkpoint:
         query = started(pipeline, session, workload, folder, Path(checkpoint), availableNow=True)
         query.awaitTermination()
-        return account(query)
+        return account(query, pipeline, workload, Path(checkpoint))
 
 
 @contextmanager
@@ -103,9 +105,13 @@ def session_for(pipeline: Pipeline, **more: str) -> Iterator[Any]:
     session.stop()
 
 
-def account(query: Any) -> Measured:
-    """What Spark reports about a query's batches."""
+def account(query: Any, pipeline: Pipeline, workload: Workload, checkpoint: Path) -> Measured:
+    """What Spark reports about a query's batches, and of results in files what these tell."""
     batches = [_batch(progress) for progress in query.recentProgress]
+    if pipeline.kind == "files" and pipeline.observed:
+        numbers = [progress.batchId for progress in query.recentProgress]
+        observed = [observed_in(results_of(checkpoint), number, workload) for number in numbers]
+        batches = [replace(batch, observed=found) for batch, found in zip(batches, observed, strict=True)]
     sums = (Sum(batch.observed.get("rows") or 0, batch.observed.get("total") or 0) for batch in batches)
     return Measured(batches, sum(sums, Sum()))
 
@@ -113,8 +119,9 @@ def account(query: Any) -> Measured:
 def _batch(progress: Any) -> Batch:
     seconds = progress.durationMs.get("triggerExecution", 0) / 1000
     began = datetime.fromisoformat(progress.timestamp).timestamp()
-    observed = progress.observedMetrics.get(CHECK)
-    return Batch(progress.numInputRows, seconds, began + seconds, observed.asDict() if observed else {})
+    observed, own = progress.observedMetrics.get(CHECK), batch_metrics(progress)
+    rows = sum(stream["rows"] for stream in own["streams"].values()) if own else progress.numInputRows
+    return Batch(rows, seconds, began + seconds, observed.asDict() if observed else {})
 
 
 def refusal(pipeline: Pipeline, workload: Workload, folder: Path) -> str:

@@ -67,6 +67,8 @@ class Lane:
     """A running pipeline with folders of its own; ``batches``: one for each turn it took."""
 
     query: Any
+    pipeline: Pipeline
+    workload: Workload
     place: Path
     batches: list[Batch] = field(default_factory=list)
     seen: int = 0
@@ -76,7 +78,8 @@ class Lane:
         """Wait for files."""
         for name in workload.tables:
             (place / name).mkdir(parents=True)
-        return cls(started(pipeline, session, workload, place, place / "checkpoint"), place)
+        query = started(pipeline, session, workload, place, place / "checkpoint")
+        return cls(query, pipeline, workload, place)
 
     def take(self, arrivals: Arrivals) -> None:
         """One batch; if Spark saw one stream's files before the other's and made two of it, both count."""
@@ -84,13 +87,17 @@ class Lane:
             for file in files:
                 os.link(file, self.place / stream / file.name)
         self.query.processAllAvailable()
-        told = account(self.query).batches
+        told = account(self.query, replace(self.pipeline, observed=False), self.workload, self._checkpoint).batches
         self.batches.append(as_one([batch for batch in told[self.seen :] if batch.rows]))
         self.seen = len(told)
 
+    @property
+    def _checkpoint(self) -> Path:
+        return self.place / "checkpoint"
+
     def end(self) -> Measured:
         """Stop it; count and checksum are those of all batches."""
-        total = account(self.query).sum
+        total = account(self.query, self.pipeline, self.workload, self._checkpoint).sum
         self.query.stop()
         return Measured(self.batches, total)
 

@@ -25,8 +25,11 @@ from dovetail.errors import (
 )
 from dovetail.model.asof import AsOf, asof
 from dovetail.model.budget import Budget, Tuples, budget, tuples
+from dovetail.model.files import Files, files
 from dovetail.model.harvest import Harvest, harvest
+from dovetail.model.kafka import Kafka, kafka
 from dovetail.model.order import Adaptive, adaptive
+from dovetail.model.sinks import Parquet, parquet
 from dovetail.model.window import rows
 
 __version__ = "0.1.0"
@@ -38,8 +41,11 @@ __all__ = [
     "BudgetError",
     "DataError",
     "DovetailError",
+    "Files",
     "Harvest",
+    "Kafka",
     "LateRowsWarning",
+    "Parquet",
     "PlanError",
     "Query",
     "QueryError",
@@ -51,9 +57,12 @@ __all__ = [
     "asof",
     "budget",
     "calibrate",
+    "files",
     "function",
     "harvest",
     "join",
+    "kafka",
+    "parquet",
     "report",
     "rows",
     "share",

@@ -19,7 +19,8 @@ import pyarrow as pa
 from dovetail.runtime.spark import operator
 from dovetail.runtime.spark.bucket_numbers import murmur3_int
 from dovetail.runtime.spark.cache import EngineCache
-from dovetail.runtime.spark.pack import SHUFFLED, ticks
+from dovetail.runtime.spark.pack import ticks
+from dovetail.runtime.spark.packed import SHUFFLED
 from dovetail.runtime.spark.processor import JoinProcessor
 from tests.simulation.pipeline import Pipeline, task
 from tests.simulation.store import PartitionStore, Transaction

@@ -43,7 +43,11 @@ def build(
 ) -> dv.Query:
     """A query over streams of ``SCHEMA`` that selects the row numbers of its members."""
     windows = window if isinstance(window, dict) else dict.fromkeys(data, window)
-    streams = [dv.stream(name, frame, time="ts", window=windows[name], delay=delay) for name, frame in data.items()]
+    schemas = {name: SCHEMA if isinstance(frame, dv.Files) else None for name, frame in data.items()}
+    streams = [
+        dv.stream(name, frame, time="ts", window=windows[name], delay=delay, schema=schemas[name])
+        for name, frame in data.items()
+    ]
     shown = list(data)[:1] if options.get("how") in ("semi", "anti") else data
     select = ", ".join(f"{name}.row AS {name.lower()}" for name in shown)
     return dv.join(*streams, on=on, select=select, **options)

@@ -91,6 +91,18 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     **{f"harvest({name}=)": keyword(dv.harvest, name) for name in options_of(dv.harvest)},
     **{f"Budget({name}=)": keyword(budget, name) for name in options_of(dv.Budget)},
     **{f"Harvest({name}=)": keyword(dv.Harvest, name) for name in options_of(dv.Harvest)},
+    **{
+        f"Files({name}=)": keyword(lambda **given: dv.Files(**{"path": "x"} | given), name)
+        for name in options_of(dv.Files)
+    },
+    "files(path)": dv.files,
+    **{f"kafka({name}=)": keyword(partial(dv.kafka, "x:1", "t"), name) for name in options_of(dv.Kafka)[2:]},
+    **{
+        f"Kafka({name}=)": keyword(lambda **given: dv.Kafka(**{"servers": "x", "topic": "t"} | given), name)
+        for name in options_of(dv.Kafka)
+    },
+    "parquet(path)": dv.parquet,
+    "parquet(compression=)": lambda value: dv.parquet("x", value),
     "Tuples": dv.Tuples,
     "Adaptive": dv.Adaptive,
     "tuples": dv.tuples,

@@ -35,7 +35,7 @@ STREAMS: dict[str, Callable[[], Any]] = {
     "stream 'T' has neither data nor a schema; give one of them": lambda: stream(schema=None),
     "stream 'T' has both data and a schema; data has a schema of its own": lambda: stream(data=TABLE),
     "stream 'T': data is a list; give a Spark DataFrame, an Arrow table, a pandas or Polars frame, a DuckDB relation, "
-    "or nothing and a schema": lambda: stream(data=[1], schema=None),
+    "files(...), kafka(...), or nothing and a schema": lambda: stream(data=[1], schema=None),
     "stream 'T' has no column 'tss' to take its time from; it has: ts, location, value, n. "
     "Did you mean 'ts'?": lambda: stream(time="tss"),
     "stream 'T': time column 'n' has type int64, and needs a timestamp. A number has no unit: cast it, for example "

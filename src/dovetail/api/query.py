@@ -157,6 +157,22 @@ class Query:
 
         return spark_join(self.plan, session)
 
+    def write(
+        self,
+        sink: Any,
+        checkpoint: str,
+        *,
+        trigger: Mapping[str, Any] | None = None,
+        session: "SparkSession | None" = None,
+    ) -> Any:
+        """Run it on Spark into a sink that takes results as Arrow, exactly once; returns the streaming query.
+
+        A sink is made with ``dovetail.parquet(path)``; ``trigger`` is Spark's, such as ``{"availableNow": True}``.
+        """
+        from dovetail.runtime.spark.sink.start import start_write
+
+        return start_write(self.plan, sink, checkpoint, dict(trigger or {}), session, self.name)
+
     def late(self, session: "SparkSession | None" = None) -> "DataFrame":
         """On Spark, with ``late="divert"``: the rows that did not come in, with the reason and how late."""
         from dovetail.runtime.spark.pipeline import spark_late

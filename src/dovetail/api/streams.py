@@ -9,6 +9,8 @@ from dovetail.errors import DataError, StreamError
 from dovetail.model.asof import AsOf
 from dovetail.model.collation import BY_BYTES, as_metadata, collation_of
 from dovetail.model.duration import duration_us
+from dovetail.model.kafka import Kafka
+from dovetail.model.sources import Source
 from dovetail.model.stream import Stream
 from dovetail.model.window import Window
 from dovetail.runtime.rows import arrow_of
@@ -28,7 +30,8 @@ def stream(
 ) -> Stream:
     """A named input: data now, or a ``schema`` for rows that are pushed later.
 
-    Data is a Spark DataFrame, an Arrow table, batch or reader, a pandas or Polars frame, or a DuckDB relation.
+    Data is a Spark DataFrame, an Arrow table, batch or reader, a pandas or Polars frame, a DuckDB relation, or
+    ``dovetail.files`` or ``dovetail.kafka``, which need a ``schema`` as well where it is not in the data.
     ``ahead`` refuses rows that lie further than this ahead of everything seen so far; without it one row with a wrong
     time far in the future makes all that follow late. With ``asof=dovetail.asof(...)`` only its best row for each row
     of the stream that has no ``asof`` counts.
@@ -52,7 +55,7 @@ def stream(
 
 def _as_data(name: str, data: Any) -> Any:
     """Spark DataFrames as they are; what exports Arrow becomes Arrow now, so that a reader is read once only."""
-    if data is None or type(data).__module__.startswith("pyspark."):
+    if data is None or isinstance(data, Source) or type(data).__module__.startswith("pyspark."):
         return data
     try:
         table = arrow_of(data)
@@ -69,6 +72,8 @@ def _as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
         if not isinstance(schema, pa.Schema):
             raise StreamError(f"stream {name!r}: schema is a {type(schema).__name__}; give a pyarrow.Schema")
         found = schema
+    elif isinstance(data, Source) and (schema is None or isinstance(schema, pa.Schema)):
+        found = schema if schema is not None else _schema_of(name, data)
     elif schema is not None:
         raise StreamError(f"stream {name!r} has both data and a schema; data has a schema of its own")
     elif type(data).__module__.startswith("pyspark."):
@@ -80,7 +85,7 @@ def _as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
     else:
         raise StreamError(
             f"stream {name!r}: data is a {type(data).__name__}; give a Spark DataFrame, an Arrow table, "
-            "a pandas or Polars frame, a DuckDB relation, or nothing and a schema"
+            "a pandas or Polars frame, a DuckDB relation, files(...), kafka(...), or nothing and a schema"
         )
     kept = [field for field in found if not field.name.startswith("__index_level_")]
     collations = [as_metadata(collation_of(field) or BY_BYTES) for field in kept]
@@ -89,6 +94,17 @@ def _as_schema(name: str, data: Any, schema: pa.Schema | None) -> pa.Schema:
         for field, collation in zip(kept, collations, strict=True)
     ]
     return pa.schema(plain)
+
+
+def _schema_of(name: str, source: Source) -> pa.Schema:
+    from dovetail.runtime.files.decode import first_schema
+
+    if isinstance(source, Kafka):
+        raise StreamError(f"stream {name!r} reads a topic, which does not tell its columns; give schema= as well")
+    try:
+        return first_schema(source)
+    except DataError as error:
+        raise StreamError(f"stream {name!r}: {error}") from error
 
 
 def _plain(type_: pa.DataType) -> pa.DataType:

@@ -10,14 +10,12 @@ says so. A file whose rows are older than those of the batches before it, by mor
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from glob import glob
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from dovetail.errors import DataError
 from dovetail.model.duration import duration_text
+from dovetail.runtime.files.listing import look
 from dovetail.sql.declarations import StreamDeclaration
 
 FILES = 2000  # footers read before a start: a second or so
@@ -36,7 +34,11 @@ class Times:
 def order_warnings(streams: Iterable[StreamDeclaration]) -> Iterator[str]:
     """What to know about each stream whose files would be late."""
     for declared in streams:
-        if declared.format.lower() != "parquet" or not _LIMITS & {option.lower() for option in declared.options}:
+        if (
+            declared.own
+            or declared.format.lower() != "parquet"
+            or not _LIMITS & {option.lower() for option in declared.options}
+        ):
             continue  # without a limit, one batch has all files that there are, and nothing in it is late
         known = [times for file in files_of(declared) if (times := times_of(file, declared.time))]
         behind = [by for by in behind_us(known) if by > declared.delay_us]
@@ -63,15 +65,10 @@ def files_of(declared: StreamDeclaration) -> list[Path]:
 def times_of(file: Path, column: str) -> Times | None:
     """The times in a file, from its footer; None if that does not say."""
     try:
-        footer = pq.read_metadata(file)
-        at = footer.schema.to_arrow_schema().get_field_index(column)
-        groups = [footer.row_group(number).column(at).statistics for number in range(footer.num_row_groups)]
-    except (OSError, pa.ArrowException, IndexError):
+        times = look(str(file), column, parquet=True).times
+    except DataError:
         return None
-    ends = [(group.min, group.max) for group in groups if group is not None and group.has_min_max]
-    if not ends or len(ends) < len(groups) or not isinstance(ends[0][0], datetime):
-        return None
-    return Times(_us(min(low for low, _ in ends)), _us(max(high for _, high in ends)))
+    return None if times is None else Times(*times)
 
 
 def behind_us(files: Iterable[Times]) -> Iterator[int]:
@@ -84,8 +81,3 @@ def behind_us(files: Iterable[Times]) -> Iterator[int]:
     for times in files:
         yield max(0, newest - times.first_us) if newest is not None else 0
         newest = times.last_us if newest is None else max(newest, times.last_us)
-
-
-def _us(time: datetime) -> int:
-    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
-    return round((aware - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1e6)

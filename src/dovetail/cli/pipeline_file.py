@@ -43,7 +43,8 @@ def routed(pipeline: Pipeline, data: Callable[[StreamDeclaration], Any] | None =
     """The queries of a pipeline, over data if there is a way to get it."""
     streams = []
     for declared in pipeline.streams:
-        given = {"schema": declared.schema} if data is None else {"data": data(declared)}
+        given = {"schema": declared.schema} if data is None or declared.own else {"data": data(declared)}
+        given |= {"data": declared.own} if data is not None and declared.own else {}
         delay = timedelta(microseconds=declared.delay_us)
         idle, ahead = _duration(declared.idle_us), _duration(declared.ahead_us)
         streams.append(stream(declared.name, time=declared.time, delay=delay, idle=idle, ahead=ahead, **given))

@@ -60,6 +60,8 @@ def obstacle(route: Routed) -> str:
         return f"it is {'an' if query.how == 'anti' else 'a'} {query.how} join, and inner joins share"
     if query.aggregation:
         return "it aggregates its results"
+    if sink.parquet is not None:
+        return "Dovetail writes its files itself, one query into each folder"
     if sink.format.lower() not in WRITTEN_IN_BATCHES:
         return f"a sink of format {sink.format!r} is written by a query of its own"
     return "it selects a column 'query', which shared results have already" if "query" in query.schema.names else ""

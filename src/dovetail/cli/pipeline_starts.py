@@ -85,10 +85,13 @@ def start_shared(session: "SparkSession", start: Start, once: bool, stopping: "E
     return write_shared(frame, groups.members, sinks, checkpoint, trigger, start.part.name)
 
 
-def start_alone(route: Routed, once: bool) -> Any:
-    """One query, written by Spark's own sink."""
+def start_alone(route: Routed, once: bool, session: "SparkSession | None" = None) -> Any:
+    """One query, written by its own sink, Spark's or Dovetail's."""
     sink, trigger = route.sink, _trigger(route, once)
-    writing = route.query.spark().writeStream.queryName(sink.name).format(sink.format).options(**sink.options)
+    if sink.parquet is not None:
+        query = route.query.named(sink.name)
+        return query.write(sink.parquet, str(sink.checkpoint), trigger=trigger, session=session)
+    writing = route.query.spark(session).writeStream.queryName(sink.name).format(sink.format).options(**sink.options)
     if sink.checkpoint is not None:
         writing = writing.option("checkpointLocation", sink.checkpoint)
     return (writing.trigger(**trigger) if trigger else writing).start()
@@ -107,7 +110,8 @@ def start_all(
     """Every part, under the names of its sinks; what was started is stopped when ``stopping`` ends."""
     started = []
     for each in starts(parts, lambda checkpoint: past_of(session, checkpoint)):
-        query = start_shared(session, each, once, stopping) if each.shared else start_alone(each.part.routes[0], once)
+        own = each.part.routes[0]
+        query = start_shared(session, each, once, stopping) if each.shared else start_alone(own, once, session)
         stopping.callback(query.stop)
         started.append((each.part.name, query))
     return started

@@ -54,16 +54,17 @@ class Running:
 
         metrics = batch_metrics(progress)
         results = metrics["results"] if metrics else 0
+        rows = sum(each["rows"] for each in metrics["streams"].values()) if metrics else progress.numInputRows
         self.batches += 1
-        self.rows += progress.numInputRows
+        self.rows += rows
         self.results += results
         if metrics:
             self.buckets.add(metrics)
-        if not progress.numInputRows and not results:
+        if not rows and not results:
             return ""
         seconds = progress.durationMs.get("triggerExecution", 0) / 1000
-        self.cells = self._cells(progress.numInputRows / max(seconds, 1e-3), results / max(seconds, 1e-3))
-        done = f"batch {progress.batchId}, {progress.numInputRows:,} rows in, {results:,} results, {seconds:.1f} s"
+        self.cells = self._cells(rows / max(seconds, 1e-3), results / max(seconds, 1e-3))
+        done = f"batch {progress.batchId}, {rows:,} rows in, {results:,} results, {seconds:.1f} s"
         lost = lost_cell(self.buckets.report()["streams"])
         return f"{self.name}: {done} (so far {lost})" if lost else f"{self.name}: {done}"
 

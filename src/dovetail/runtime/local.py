@@ -21,6 +21,7 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
+from dovetail.runtime.finite import pushes_of
 from dovetail.runtime.last_good import LastGood, can_be_undone
 from dovetail.runtime.lateness import LatenessWatch
 from dovetail.runtime.operator_of import Hands, operator_of
@@ -307,13 +308,6 @@ def _check_zone(stream: Stream, time: datetime | int) -> None:
 def collect(plan: Plan, threads: int | None = None) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
     operator = operator_of(plan, Hands(threads=threads or usable_cores()))
-    batches = [*operator.push(tables_of(plan.query.streams)), *operator.close()]
+    pushes = pushes_of(plan.query.streams, plan.columns, plan.query)
+    batches = [*(batch for push in pushes for batch in operator.push(push)), *operator.close()]
     return pa.Table.from_batches(batches, plan.query.schema)
-
-
-def tables_of(streams: Sequence[Stream]) -> dict[str, pa.Table | pa.RecordBatch]:
-    """The data that streams were made with."""
-    missing = next((stream.name for stream in streams if stream.data is None), None)
-    if missing is not None:
-        raise DataError(f"collect: stream {missing!r} has no data; give it some, or push rows to query.local()")
-    return {stream.name: as_table(stream, stream.data) for stream in streams}

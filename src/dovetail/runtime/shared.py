@@ -12,7 +12,8 @@ from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_sn
 from dovetail.plan.explain import explain
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import member_of
-from dovetail.runtime.local import Run, tables_of
+from dovetail.runtime.finite import pushes_of
+from dovetail.runtime.local import Run
 from dovetail.runtime.plans import plans_of
 from dovetail.runtime.wall_stopwatch import WallStopwatch
 
@@ -110,5 +111,5 @@ def _unused(names: list[str]) -> str:
 def collect_shared(groups: Groups) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
     operator = GroupsOperator(groups, schedule_windows)
-    batches = [*operator.push(tables_of(groups.streams)), *operator.close()]
+    batches = [*(batch for push in pushes_of(groups.streams) for batch in operator.push(push)), *operator.close()]
     return pa.Table.from_batches(batches, groups.schema)

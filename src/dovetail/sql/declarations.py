@@ -9,7 +9,7 @@
 
 WATERMARK names the column that is the event time, and by how much rows may come late. A stream may have ``idle`` and
 ``ahead``, a sink ``order``, ``late`` and ``trigger``; any other option but ``format`` and ``checkpoint`` is for Spark,
-as it is.
+as it is. With ``reader = 'dovetail'`` Dovetail reads by itself, with ``writer = 'dovetail'`` it writes.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,10 @@ from sqlglot import TokenType
 from dovetail.errors import nearest
 from dovetail.model.duration import duration_us
 from dovetail.model.order import ORDERS
+from dovetail.model.sinks import Parquet
+from dovetail.model.sources import Source
 from dovetail.sql.options import read_options
+from dovetail.sql.own_ends import own_parquet, own_source
 from dovetail.sql.place import Span
 from dovetail.sql.reader import Reader
 from dovetail.sql.scope import find_name
@@ -52,6 +55,7 @@ class StreamDeclaration:
     options: Mapping[str, str]
     idle_us: int | None = None
     ahead_us: int | None = None
+    own: Source | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -72,6 +76,7 @@ class SinkDeclaration:
     order: str = "none"
     late: str = "drop"
     trigger_us: int | None = None
+    parquet: Parquet | None = None
 
 
 def read_stream(reader: Reader) -> StreamDeclaration:
@@ -94,7 +99,8 @@ def read_stream(reader: Reader) -> StreamDeclaration:
     options = read_options(reader)
     format, idle_us, ahead_us = options.needed("format"), options.duration("idle"), options.duration("ahead")
     options.refuse("delay", "WATERMARK states it, as in WATERMARK FOR ts AS ts - INTERVAL '5' SECOND")
-    return StreamDeclaration(name, tuple(columns), *watermark, format, options.values, idle_us, ahead_us)
+    own = own_source(options, format)
+    return StreamDeclaration(name, tuple(columns), *watermark, format, options.values, idle_us, ahead_us, own)
 
 
 def read_sink(reader: Reader, name: str) -> SinkDeclaration:
@@ -104,7 +110,8 @@ def read_sink(reader: Reader, name: str) -> SinkDeclaration:
     if checkpoint is None and format.lower() not in _FORGETFUL:
         checkpoint = options.needed("checkpoint")
     order, late = options.choice("order", ORDERS), options.choice("late", _LATE)
-    return SinkDeclaration(name, format, checkpoint, options.values, order, late, options.duration("trigger"))
+    trigger_us, own = options.duration("trigger"), own_parquet(options, format)
+    return SinkDeclaration(name, format, checkpoint, options.values, order, late, trigger_us, own)
 
 
 def _column(reader: Reader, others: list[ColumnDeclaration]) -> ColumnDeclaration:

@@ -41,7 +41,7 @@ class Options:
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
         """One of some words; the first if there is no such option."""
-        place = self._place(name)
+        place = self.place(name)
         value = self.taken(name)
         if value is not None and value.lower() not in choices:
             raise self.source.error(not_one_of(name, value, choices), place)
@@ -49,7 +49,7 @@ class Options:
 
     def duration(self, name: str) -> int | None:
         """A length of time in microseconds."""
-        place = self._place(name)
+        place = self.place(name)
         value = self.taken(name)
         try:
             return None if value is None else duration_us(value)
@@ -59,9 +59,10 @@ class Options:
     def refuse(self, name: str, reason: str) -> None:
         """QueryError if the option is there."""
         if find_name(name, self.values) is not None:
-            raise self.source.error(f"{name} is not an option: {reason}", self._place(name))
+            raise self.source.error(f"{name} is not an option: {reason}", self.place(name))
 
-    def _place(self, name: str) -> Span:
+    def place(self, name: str) -> Span:
+        """Where an option stands, or else the end of all."""
         return self.places.get(find_name(name, self.values) or "", self.end)
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,7 +35,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 class Job:
     """A pipeline over files, run as often as it takes."""
 
-    def __init__(self, path: Path, master: str, options: dict[str, str], seed: int) -> None:
+    def __init__(self, path: Path, master: str, options: dict[str, Any], seed: int) -> None:
         self.path, self.master, self.options = path, master, options
         far = Push({name: random_rows(place, 5, FAR_S + 1, 1, first_row=9000) for place, name in enumerate("AB")})
         self.batches = [*random_batches("AB", seed, BATCHES), far]
@@ -68,7 +69,8 @@ class Job:
 
     def check(self) -> None:
         """The rows are those of a run that was never killed, up to what its watermarks have reached."""
-        query = build("A.k = B.k", {name: SCHEMA.empty_table() for name in "AB"}, **self.options)
+        options = {name: value for name, value in self.options.items() if name != "own"}
+        query = build("A.k = B.k", {name: SCHEMA.empty_table() for name in "AB"}, **options)
         expected = _early(oracle(query.model, self.batches).rows)
         assert expected.num_rows
         found = _early(self._committed(query.schema))
@@ -78,11 +80,14 @@ class Job:
     def _committed(self, schema: pa.Schema) -> pa.Table:
         """Only files that the sink's log has committed count: batch by batch, in a batch partition by partition."""
         files: list[Path] = []
+        if "own" in self.options:
+            batches = sorted((self.path / "out").glob("batch=*"), key=lambda path: int(path.name.partition("=")[2]))
+            files = [file for batch in batches for file in sorted(batch.iterdir())]
         for batch in sorted((self.path / "out" / "_spark_metadata").glob("[0-9]*"), key=_number):
             assert not batch.suffix, "so few batches that Spark does not compact its log"
             lines = [json.loads(line) for line in batch.read_text().splitlines()[1:]]
             files += sorted((Path(line["path"].removeprefix("file://")) for line in lines), key=_partition)
-        tables = [pq.read_table(file) for file in files]
+        tables = [pq.ParquetFile(file).read() for file in files]
         return pa.concat_tables(tables).cast(schema) if tables else schema.empty_table()
 
 
@@ -114,10 +119,15 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
         ("saved:8", {"order": "sync", "how": "left"}),
         ("recall:7", {"order": "adaptive"}),
         ("saved:3", {"how": "semi", "order": "hold"}),
+        ("read:5", {"own": True}),
+        ("join:5", {"own": True, "how": "full"}),
+        ("aside:4", {"own": True}),
+        ("commit:2", {"own": True, "order": "hold"}),
+        ("committed:2", {"own": True}),
     ],
 )
 def test_the_driver_killed_at_a_point_of_the_operators_work(
-    tmp_path: Path, kill_at: str, options: dict[str, str]
+    tmp_path: Path, kill_at: str, options: dict[str, Any]
 ) -> None:
     job = Job(tmp_path, LOCAL, options, seed=len(kill_at))
     process = job.start(kill_at)
@@ -156,10 +166,13 @@ def _wait_for_a_batch(process: "subprocess.Popen[bytes]", path: Path) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("kill_at", ["join:4", "saved:5"])
-def test_an_executor_killed_under_a_running_query(tmp_path: Path, kill_at: str) -> None:
+@pytest.mark.parametrize(
+    ("kill_at", "options"),
+    [("join:4", {}), ("saved:5", {}), ("read:4", {"own": True}), ("aside:3", {"own": True})],
+)
+def test_an_executor_killed_under_a_running_query(tmp_path: Path, kill_at: str, options: dict[str, Any]) -> None:
     """Spark starts another executor and tries the task again: what the lost attempt did leaves no trace."""
-    job = Job(tmp_path, CLUSTER, {"how": "left"}, seed=len(kill_at))
+    job = Job(tmp_path, CLUSTER, {"how": "left"} | options, seed=len(kill_at))
     assert job.start(kill_at).wait(timeout=280) == 0, (tmp_path / "log").read_text()[-3000:]
     assert (tmp_path / "notes" / "killed").exists()
     job.check()

@@ -26,7 +26,7 @@ class Writer:
 
 def told(once: bool, **options: Any) -> dict[str, Any]:
     writer = Writer()
-    query: Any = SimpleNamespace(spark=lambda: SimpleNamespace(writeStream=writer))
+    query: Any = SimpleNamespace(spark=lambda session: SimpleNamespace(writeStream=writer))
     start_alone(Routed(query, SinkDeclaration("s", "noop", None, {}, **options)), once)
     return writer.told
 

@@ -105,9 +105,19 @@ class Blobs:
         def unpack(batches: Any) -> Any:
             return unpacker(batches)
 
-        blobs = joined.select("blob").where("blob IS NOT NULL")
         rows = spark.StructType(_fields(self.schema))
-        return (blobs.repartition(1) if self.ordered else blobs).mapInArrow(unpack, rows)
+        return self._blobs(joined).mapInArrow(unpack, rows)
+
+    def _blobs(self, joined: DataFrame) -> DataFrame:
+        blobs = joined.select("blob").where("blob IS NOT NULL")
+        return blobs.repartition(1) if self.ordered else blobs
+
+
+class Kept(Blobs):
+    """Blobs that stay so: for a sink that reads them itself."""
+
+    def results(self, joined: DataFrame) -> DataFrame:
+        return self._blobs(joined)
 
 
 def _around(columns: Mapping[str, pa.Array]) -> pd.DataFrame:

@@ -27,24 +27,9 @@ from dovetail.model.stream import Stream
 from dovetail.plan.partition_grid import Grid
 from dovetail.runtime.deal import Rows, deal
 from dovetail.runtime.spark.blob import BlobColumn, in_pieces, owned
+from dovetail.runtime.spark.packed import PACKED
 from dovetail.runtime.spark.worker_memory import keep_memory
 
-PACKED = pa.schema(
-    {
-        "bucket": pa.int32(),
-        "stream": pa.int32(),
-        "partition": pa.int32(),
-        "sequence": pa.int32(),
-        "newest": pa.int64(),
-        "spans": pa.binary(),
-        "rows": pa.int64(),
-        "null_times": pa.int64(),
-        "filtered": pa.int64(),
-        "blob": pa.binary(),
-        "pack_us": pa.int64(),
-    }
-)
-SHUFFLED = PACKED.names[:-1]
 PIECE_BYTES = 64 << 20
 NO_STREAM = -1
 
@@ -69,17 +54,20 @@ class Packer:
     gap_us: int | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Pack one source partition, a piece at a time that is bounded with all of its copies."""
-        keep_memory()
+        """Pack one source partition."""
         context = TaskContext.get()
-        partition = context.partitionId() if context else 0
+        return self.packed(batches, context.partitionId() if context else 0)
+
+    def packed(self, batches: Iterable[pa.RecordBatch], partition: int) -> Iterator[pa.RecordBatch]:
+        """Pack the rows of one place in a batch, a piece at a time that is bounded with all of its copies."""
+        keep_memory()
         seen = sequence = 0
         for piece in in_pieces(batches, int(PIECE_BYTES / self.grid.copies(self.stream.name))):
             rows = owned(piece).rename_columns(list(self.arriving))
-            packed = self.pack(rows, partition, sequence, partition + seen)
-            yield packed
+            made = self.pack(rows, partition, sequence, partition + seen)
+            yield made
             seen += rows.num_rows
-            sequence += packed.num_rows
+            sequence += made.num_rows
 
     def pack(self, rows: pa.RecordBatch, partition: int, sequence: int, position: int) -> pa.RecordBatch:
         """Packed rows for every cell, numbered on from ``sequence``."""

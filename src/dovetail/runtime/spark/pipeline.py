@@ -26,6 +26,7 @@ from dovetail.errors import PlanError
 from dovetail.model.combinations import check_combination
 from dovetail.model.never_null import noted_schema
 from dovetail.model.query import JoinQuery
+from dovetail.model.sources import Source
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
 from dovetail.plan.partition_grid import Grid
@@ -39,32 +40,35 @@ from dovetail.runtime.spark.identity import Identity, identity, shared_identity
 from dovetail.runtime.spark.layout import Layout, Layouts
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
 from dovetail.runtime.spark.operator import Job
-from dovetail.runtime.spark.output import REPORT, Output, output_of
-from dovetail.runtime.spark.pack import PACKED, SHUFFLED, Packer, ticks
+from dovetail.runtime.spark.output import REPORT, Kept, Output, output_of
+from dovetail.runtime.spark.pack import Packer, ticks
+from dovetail.runtime.spark.packed import PACKED, SHUFFLED
 from dovetail.runtime.spark.processor import JoinProcessor
 from dovetail.runtime.spark.session import check_session, count_bytes, planned_partitions
+from dovetail.runtime.spark.source.frame import packed_frame
 from dovetail.runtime.spark.types import holds_binary, quoted, spark_schema
 
 EVENT_TIME = "spark.watermarkDelayMs"  # Spark's mark on a column: how long its watermark waits
 
 
-def spark_join(plan: Plan, session: SparkSession | None = None) -> DataFrame:
-    """The result of a query over Spark DataFrames: streaming if any input streams, static otherwise."""
+def spark_join(plan: Plan, session: SparkSession | None = None, blobs: bool = False) -> DataFrame:
+    """The result of a query: streaming if any input streams, static otherwise; as rows, or as blobs of rows."""
     check_combination(plan.query, runtime="spark")
     tree = asked_tree(plan.query)
     if tree is not None:
-        return _chain(split_query(plan.query, tree), session or _session_of(plan.query))
-    return _pipeline(plan, session, noted_schema(plan.query))
+        return _chain(split_query(plan.query, tree), session or _session_of(plan.query), blobs=blobs)
+    return _pipeline(plan, session, noted_schema(plan.query), blobs=blobs)
 
 
-def _chain(top: Operator, session: SparkSession, relays_us: int | None = None) -> DataFrame:
+def _chain(top: Operator, session: SparkSession, relays_us: int | None = None, blobs: bool = False) -> DataFrame:
     """One operator after the other: the results of those below are streams of the one above."""
     delays = {stream.name: stream.delay_us for stream in top.query.streams}
     below = {name: _chain(operator, session, delays[name]) for name, operator in top.below.items()}
     streams = tuple(replace(s, data=below[s.name]) if s.name in below else s for s in top.query.streams)
     plan = plan_query(replace(top.query, streams=streams))
     relays = relays_us is not None  # then a row may say nothing but how far the operator has come
-    return _pipeline(plan, session, plan.query.schema if relays else noted_schema(plan.query), relays_us=relays_us)
+    rows = plan.query.schema if relays else noted_schema(plan.query)
+    return _pipeline(plan, session, rows, relays_us=relays_us, blobs=blobs)
 
 
 def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
@@ -88,25 +92,30 @@ def _pipeline(
     diverts: bool = False,
     relays_us: int | None = None,
     shared: SharedPlan | None = None,
+    blobs: bool = False,
 ) -> DataFrame:
     query = plan.query
     session = session or _session_of(query)
     check_session(session)
     if any(holds_binary(s.schema.field(name).type) for s in query.streams for name in plan.columns[s.name]):
         count_bytes(session)
-    inputs = {stream.name: _as_frame(session, stream) for stream in query.streams}
-    finite = not any(frame.isStreaming for frame in inputs.values())
+    inputs = {s.name: _as_frame(session, s) for s in query.streams if not isinstance(s.data, Source)}
+    flows = {stream.name: _flows(stream, inputs) for stream in query.streams}
     along = None if shared is None else own_axes(shared.members[0].query)
-    layouts = Layouts(_bare(query), planned_partitions(session), shared is not None, finite, along)
+    layouts = Layouts(_bare(query), planned_partitions(session), shared is not None, not any(flows.values()), along)
     kept = (_operator_plan(plan) if shared is None else plan).columns
     run = uuid4().hex
     packers = _packers(plan, kept, layouts.plan())
-    packed = {name: _packed(inputs[name], packer, layouts, run) for name, packer in packers.items()}
-    streaming = [packed[name] for name in sorted(inputs) if inputs[name].isStreaming]
-    static = [packed[name] for name in sorted(inputs) if not inputs[name].isStreaming]
+    packed = {name: _packed(inputs[name], packers[name], layouts, run) for name in sorted(inputs)}
+    streaming, static = (
+        [frame for name, frame in packed.items() if flows[name] is flowing] for flowing in (True, False)
+    )
+    for flowing, frames in ((True, streaming), (False, static)):
+        own = [s for s in query.streams if isinstance(s.data, Source) and flows[s.name] is flowing]
+        frames += [packed_frame(session, own, packers, layouts, run)] if own else []
     if streaming and needs_clock(query):
         streaming = _ticking(streaming, layouts)
-    ended = tuple(name for name, frame in inputs.items() if not frame.isStreaming)
+    ended = tuple(name for name, flowing in flows.items() if not flowing)
     guarded = next((name for name in ended if streaming and query.stream(name).ahead_us is not None), None)
     if guarded is not None:
         raise PlanError(f"stream {guarded!r} is a table, known before the streams begin; leave out its ahead=")
@@ -114,7 +123,8 @@ def _pipeline(
         job = _shared_job(shared, shared_identity(query), layouts, ended, run)
     else:
         job = _job(plan, identity(query, kept), layouts, ended, run)
-    output = output_of(rows, _sorts(query, layouts.plan().grid, shared))
+    ordered = _sorts(query, layouts.plan().grid, shared)
+    output = Kept(rows, ordered) if blobs else output_of(rows, ordered)
     joined = _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us), output)
     return _marked(joined, inputs.values())
 
@@ -140,7 +150,15 @@ def _session_of(query: JoinQuery) -> SparkSession:
     for stream in query.streams:
         if isinstance(stream.data, DataFrame):
             return stream.data.sparkSession
+    active = SparkSession.getActiveSession()
+    if active is not None and any(isinstance(stream.data, Source) for stream in query.streams):
+        return active
     raise PlanError("spark(): no stream has a Spark DataFrame; pass session=, or run it with local() or collect()")
+
+
+def _flows(stream: Stream, inputs: Mapping[str, DataFrame]) -> bool:
+    """Whether a stream goes on, or is a table that is known whole."""
+    return not stream.data.static if isinstance(stream.data, Source) else inputs[stream.name].isStreaming
 
 
 def _as_frame(session: SparkSession, stream: Stream) -> DataFrame:

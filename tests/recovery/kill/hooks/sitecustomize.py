@@ -1,7 +1,8 @@
 """In Python workers of a job under test: kill the Java process above at a chosen point of the operator's work.
 
-``KILL_AT`` is "point:count", the point being one of recall, join, save, saved; ``KILL_NOTES`` is a folder for notes, so
-that all workers count together and the kill happens once.
+``KILL_AT`` is "point:count", the point being one of recall, join, save, saved, and where Dovetail reads and writes
+files itself also read, aside, commit, committed; ``KILL_NOTES`` is a folder for notes, so that all workers count
+together and the kill happens once.
 """
 
 import os
@@ -27,7 +28,10 @@ def _passes(point: str) -> None:
         os.close(os.open(notes / "killed", os.O_CREAT | os.O_EXCL))
     except FileExistsError:
         return
-    os.kill(_parent(os.getppid()), signal.SIGKILL)  # worker -> daemon -> Java
+    above = os.getppid()
+    while Path(f"/proc/{above}/comm").read_text().strip() != "java":
+        above = _parent(above)  # worker -> daemon -> Java, or straight to it
+    os.kill(above, signal.SIGKILL)
     signal.pause()
 
 
@@ -51,8 +55,38 @@ def _install() -> None:
         _passes("saved")
         return saved
 
+    _install_files()
     for name, hooked in {"_recall": recalling, "_save": saving, "_results": joining}.items():
         setattr(JoinOperator, name, hooked)
+
+
+def _install_files() -> None:
+    from dovetail.runtime.spark.sink.parquet import ParquetFolder
+    from dovetail.runtime.spark.source import read
+
+    decoded, write, commit = vars(read)["decoded"], ParquetFolder.write, ParquetFolder.commit
+
+    def reading(*arguments: Any) -> Any:
+        for batch in decoded(*arguments):
+            _passes("read")
+            yield batch
+
+    def writing(self: Any, *arguments: Any) -> Any:
+        written = write(self, *arguments)
+        _passes("aside")
+        return written
+
+    def committing(self: Any, *arguments: Any) -> None:
+        _passes("commit")
+        commit(self, *arguments)
+        _passes("committed")
+
+    for place, name, hooked in (
+        (read, "decoded", reading),
+        (ParquetFolder, "write", writing),
+        (ParquetFolder, "commit", committing),
+    ):
+        setattr(place, name, hooked)
 
 
 if "KILL_AT" in os.environ:

@@ -1,0 +1,140 @@
+"""Which files of a folder are new since a position, and what of them is the next batch.
+
+A position is plain JSON: the fingerprints of all files read so far, and the files of the batch that it ends, each with
+its size and the checksum of its end, so that a batch that is repeated has the same rows or says which file has changed.
+
+    {"seen": "<16 characters per file>", "batch": [["in/7.parquet", 5120, 3735928559]]}
+
+A position that was made without knowing the one before (Spark 4.0 and 4.1 do not tell) has no batch: all that it has
+seen and the one before has not is new.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from dovetail.errors import DataError
+from dovetail.model.files import Files
+from dovetail.runtime.files.decode import check_same
+from dovetail.runtime.files.listing import Known, Seen, listed, looked_at
+from dovetail.runtime.files.order import admitted, in_order
+
+_DIGEST = 12  # bytes: no two of a billion files are taken for one
+
+Position = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Work that is not divided further: a file, or one row group of it."""
+
+    file: Known
+    groups: tuple[int, ...] | None
+    bytes: int
+
+
+class FilesFeed:
+    """One stream's files; ``delay_us`` is how late its rows may come."""
+
+    def __init__(self, source: Files, time: str, delay_us: int) -> None:
+        self._source, self._time, self._delay_us = source, time, delay_us
+        self._parquet = source.format == "parquet"
+        self._sizes: dict[str, int] = {}  # of the files that were read since this process began
+        self._waiting: dict[Seen, Known] = {}  # looked at already
+        self._planned: dict[str, Known] = {}
+        self._only: frozenset[str] | None = None
+
+    def initial(self) -> Position:
+        """Nothing was read."""
+        return {"seen": "", "batch": []}
+
+    def freeze(self) -> None:
+        """Files that come from now on do not count."""
+        self._only = frozenset(file.path for file in listed(self._source.path))
+
+    def latest(self, start: Position | None) -> Position:
+        """The position after the next batch; the start itself if there is nothing new."""
+        files = [file for file in listed(self._source.path) if self._only is None or file.path in self._only]
+        if start is None:
+            return {"seen": _text({_digest(file.path) for file in files}), "batch": None}
+        seen = _digests(start["seen"])
+        new = [file for file in files if _digest(file.path) not in seen]
+        self._check_sizes(files)
+        if not new:
+            return start
+        files_in_order = in_order(new, self._look(new))
+        batch = files_in_order[: admitted(files_in_order, self._source, self._delay_us)]
+        self._planned = {file.path: file for file in batch}
+        self._sizes |= {file.path: file.size for file in batch}
+        named = [[file.path, file.size, file.tail] for file in batch]
+        return {"seen": _text(seen | {_digest(file.path) for file in batch}), "batch": named}
+
+    def silent(self, start: Position) -> Position:
+        """The position after a batch that has nothing of this stream."""
+        return {**start, "batch": []} if start["batch"] else start
+
+    def pieces(self, start: Position, end: Position) -> list[Piece]:
+        """The work of a batch, in order; DataError names a file that is gone or has changed."""
+        if end["batch"] is None:
+            files = self._since(_digests(start["seen"]), _digests(end["seen"]))
+        else:
+            files = [self._as_planned(Known(*named)) for named in end["batch"]]
+        return [piece for file in files for piece in pieces_of(file)]
+
+    def _check_sizes(self, files: Sequence[Seen]) -> None:
+        for file in files:
+            if self._sizes.get(file.path, file.size) != file.size:
+                raise DataError(
+                    f"file {file.path} had {self._sizes[file.path]:,} bytes when it was read and has {file.size:,} "
+                    "now; what was added is not read. Add new files instead of adding to old ones."
+                )
+
+    def _look(self, files: Sequence[Seen]) -> list[Known]:
+        new = [file for file in files if file not in self._waiting]
+        found = dict(zip(new, looked_at(new, self._time, self._parquet), strict=True))
+        self._waiting = {file: self._waiting.get(file) or found[file] for file in files}
+        return list(self._waiting.values())
+
+    def _as_planned(self, file: Known) -> Known:
+        planned = self._planned.get(file.path)
+        if planned is not None and (planned.size, planned.tail) == (file.size, file.tail):
+            return planned
+        return check_same(file, self._time, self._parquet)
+
+    def _since(self, before: set[bytes], after: set[bytes]) -> list[Known]:
+        new = after - before
+        files = [file for file in listed(self._source.path) if _digest(file.path) in new]
+        if len(files) < len(new):
+            raise DataError(f"{len(new) - len(files)} of the files of a batch at {self._source.path} are gone")
+        return in_order(files, looked_at(files, self._time, self._parquet))
+
+
+def pieces_of(file: Known) -> list[Piece]:
+    """A file's row groups one by one, or all of it."""
+    if file.empty:
+        return []
+    bare = Known(file.path, file.size, file.tail)
+    if file.groups is None or len(file.groups) == 1:
+        return [Piece(bare, None, file.size)]
+    return [Piece(bare, (number,), group.bytes) for number, group in enumerate(file.groups) if group.rows]
+
+
+def all_files(source: Files, time: str) -> list[Known]:
+    """All files that there are now, in order."""
+    files = listed(source.path)
+    return in_order(files, looked_at(files, time, source.format == "parquet"))
+
+
+def _digest(path: str) -> bytes:
+    return blake2b(path.encode(), digest_size=_DIGEST).digest()
+
+
+def _text(digests: set[bytes]) -> str:
+    return b64encode(b"".join(sorted(digests))).decode()
+
+
+def _digests(text: str) -> set[bytes]:
+    whole = b64decode(text)
+    return {whole[at : at + _DIGEST] for at in range(0, len(whole), _DIGEST)}

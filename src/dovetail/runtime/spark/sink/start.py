@@ -1,0 +1,42 @@
+"""A query started into a sink that takes its results as Arrow."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from dovetail.errors import PlanError, QueryError
+from dovetail.model.kafka import Kafka
+from dovetail.model.sinks import Parquet
+from dovetail.plan.physical import Plan
+from dovetail.runtime.spark.pipeline import spark_join
+from dovetail.runtime.spark.sink.kafka import KafkaTopic, Place
+from dovetail.runtime.spark.sink.parquet import ParquetFolder
+from dovetail.runtime.spark.sink.sink import NAME, BlobSink, options_of
+from dovetail.runtime.spark.unpack import Unpacker
+
+
+def start_write(
+    plan: Plan, sink: Any, checkpoint: str, trigger: Mapping[str, Any], session: SparkSession | None, name: str | None
+) -> Any:
+    """The streaming query that writes the results of a join; PlanError if it has an end."""
+    place = _place(sink, checkpoint)
+    blobs = spark_join(plan, session, blobs=True)
+    if not blobs.isStreaming:
+        raise PlanError("write: all inputs are tables; write query.spark() with Spark, or collect() and write that")
+    place.tidy()
+    blobs.sparkSession.dataSource.register(BlobSink)
+    rows = Unpacker(plan.query.schema, plan.query.order != "none")
+    writing = blobs.writeStream.format(NAME).options(**options_of(place, rows)).option("checkpointLocation", checkpoint)
+    writing = writing.trigger(**trigger) if trigger else writing
+    return (writing.queryName(name) if name else writing).start()
+
+
+def _place(sink: Any, checkpoint: str) -> Place:
+    if isinstance(sink, Parquet):
+        return ParquetFolder(sink)
+    if isinstance(sink, Kafka) and sink.format == "json":
+        return KafkaTopic(sink, ParquetFolder(Parquet(f"{checkpoint}/results")))
+    raise QueryError(
+        f"write: a sink is made with dovetail.parquet(path), or dovetail.kafka(servers, topic) for JSON, not {sink!r}"
+    )

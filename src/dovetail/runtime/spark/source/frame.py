@@ -1,0 +1,34 @@
+"""Streams that Dovetail reads itself, as one DataFrame of packed rows."""
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from dovetail.model.stream import Stream
+from dovetail.runtime.spark.layout import Layouts
+from dovetail.runtime.spark.metrics import PACKING
+from dovetail.runtime.spark.pack import Packer
+from dovetail.runtime.spark.packed import SHUFFLED
+from dovetail.runtime.spark.session import planned_partitions
+from dovetail.runtime.spark.source.source import NAME, PackedSource
+from dovetail.runtime.spark.source.work import Input, options_of
+
+
+def packed_frame(
+    session: SparkSession, streams: Sequence[Stream], packers: Mapping[str, Packer], layouts: Layouts, run: str
+) -> DataFrame:
+    """What the packers of these streams make of their files; a table if the files are."""
+    own = {stream.name: packers[stream.name] for stream in streams}
+    inputs = tuple(
+        Input(stream.name, stream.data, stream.schema, own[stream.name].arriving, stream.time, stream.delay_us)
+        for stream in streams
+    )
+    session.dataSource.register(PackedSource)
+    static = inputs[0].source.static
+    reading = (session.read if static else session.readStream).format(NAME)
+    packed = reading.options(**options_of(inputs, own, layouts, planned_partitions(session))).load()
+    for name, packer in own.items():
+        spent = F.sum(F.when(F.col("stream") == packer.position, F.col("pack_us"))).alias("pack_us")
+        packed = packed.observe(f"{PACKING}{packer.position}-{run}", spent, F.max(F.lit(name)).alias("stream"))
+    return packed.select(*SHUFFLED)

@@ -1,0 +1,59 @@
+"""The work of a batch, dealt out to tasks: whole pieces, neighbours together, about the same bytes each.
+
+    A: files of 4, 4 and 2 MB, B: 6 MB, two tasks      task 0: A's 4 + 4       task 1: A's 2, B's 6
+
+Each part of a task carries its place among all pieces. Rows are put back into order by it, so the order of arrival does
+not depend on how many tasks there are.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql.datasource import InputPartition
+
+from dovetail.runtime.spark.source.feed import Piece
+
+TASK_BYTES = 1 << 20  # for less than this another task costs more than it saves
+
+
+@dataclass(frozen=True)
+class Part:
+    """Neighbouring pieces of one stream, and the place of the first."""
+
+    stream: str
+    place: int
+    pieces: tuple[Piece, ...]
+
+
+class Task(InputPartition):
+    """What one task reads, part after part."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        super().__init__(tuple(parts))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        parts: tuple[Part, ...] = self.value
+        return parts
+
+
+def dealt_out(work: Mapping[str, Sequence[Piece]], most: int) -> list[Task]:
+    """The pieces of all streams as at most so many tasks."""
+    total = sum(piece.bytes for pieces in work.values() for piece in pieces)
+    count = max(1, min(most, -(-total // TASK_BYTES)))
+    tasks: list[list[Part]] = [[] for _ in range(count)]
+    done = place = 0
+    for name, pieces in work.items():
+        for piece in pieces:
+            number = min(count - 1, (done + piece.bytes // 2) * count // max(1, total))
+            _append(tasks[number], name, place, piece)
+            done += piece.bytes
+            place += 1
+    return [Task(parts) for parts in tasks if parts]
+
+
+def _append(parts: list[Part], name: str, place: int, piece: Piece) -> None:
+    if parts and parts[-1].stream == name:
+        parts[-1] = Part(name, parts[-1].place, (*parts[-1].pieces, piece))
+    else:
+        parts.append(Part(name, place, (piece,)))
