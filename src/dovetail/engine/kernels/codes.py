@@ -83,9 +83,11 @@ def gather_offsets(offsets, slots, out):
 
 @kernel(f"void({I8}, uint8[::1], {I8}, int64, {I8}, uint8[::1])")
 def gather_bytes(offsets, data, slots, origin, out_offsets, out):
-    """Copy the strings at ``slots`` side by side."""
+    """Copy the strings at ``slots`` side by side.
+
+    Unsigned places need no look whether they count from the end, so that many bytes are copied at once.
+    """
     for at in range(len(slots)):
-        start = offsets[slots[at]] - origin
-        to = out_offsets[at]
-        for byte in range(out_offsets[at + 1] - to):
+        start, to = np.uint64(offsets[slots[at]] - origin), np.uint64(out_offsets[at])
+        for byte in range(np.uint64(out_offsets[at + 1] - out_offsets[at])):
             out[to + byte] = data[start + byte]
