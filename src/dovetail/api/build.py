@@ -15,6 +15,7 @@ from dovetail.model.check_asof import answered
 from dovetail.model.check_streams import check_named, check_several, check_streams
 from dovetail.model.choice import as_choice
 from dovetail.model.combinations import refusal
+from dovetail.model.intervals import with_implied_windows
 from dovetail.model.order import Adaptive
 from dovetail.model.query import HOWS, JoinQuery
 from dovetail.model.stream import Stream
@@ -63,6 +64,9 @@ def join(
     if select is not None:
         _check_text("select", select, "columns as text, like 'A.k, B.v AS value', or None for all")
     condition = bind_condition(on, windowed, functions)
+    if answered(windowed) is None:
+        windowed = with_implied_windows(windowed, condition.predicates)
+        check_streams(windowed)
     cross = on.strip().upper() == "TRUE"
     if not cross:
         check_tied([each.name for each in windowed], condition.predicates, f" in {on!r}")
@@ -103,12 +107,10 @@ def _query(bound: "Statement", **options: Any) -> Query:
 
 
 def _windowed(streams: tuple[Stream, ...], window: Any) -> tuple[Stream, ...]:
-    """The streams, each with a window of its own or that of the query."""
+    """The streams, each with a window of its own or that of the query, if there is one."""
     check_several(streams)
     common = None if window is None else as_window(window)
-    windowed = tuple(replace(stream, window=stream.window or common) for stream in streams)
-    check_streams(windowed)
-    return windowed
+    return tuple(replace(stream, window=stream.window or common) for stream in streams)
 
 
 def _with_words(streams: tuple[Stream, ...], how: Any) -> tuple[tuple[Stream, ...], str]:

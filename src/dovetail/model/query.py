@@ -22,6 +22,7 @@ from dovetail.model.choice import as_choice
 from dovetail.model.combinations import check_combination
 from dovetail.model.expression import Expression, columns_of
 from dovetail.model.fitting import check_budget, check_how, check_partitions
+from dovetail.model.intervals import check_times
 from dovetail.model.order import as_order
 from dovetail.model.output import Output
 from dovetail.model.predicate import Predicate, operands
@@ -67,6 +68,7 @@ class JoinQuery:
         check_streams(self.streams)
         as_choice("how", self.how, HOWS)
         check_parts(self.streams, self.predicates, self.filters, self.select, self.aggregation, self.seen)
+        check_times(self.streams, self.predicates)
         if not isinstance(self.cross, bool):
             raise QueryError(f"cross={self.cross!r}: it is True or False")
         if not self.cross:

@@ -16,7 +16,7 @@ from sqlglot import exp
 from dovetail.errors import StreamError
 from dovetail.model.asof import AsOf, Missing
 from dovetail.model.check_asof import answered
-from dovetail.model.expression import Call, Column, Expression
+from dovetail.model.intervals import column_of
 from dovetail.model.predicate import Band, Predicate
 from dovetail.model.stream import Stream
 from dovetail.sql.condition import Condition
@@ -103,7 +103,7 @@ def _settings(stream: Stream, made: Stream, own: Stream, bands: Sequence[Predica
     assert isinstance(band, Band)
     low, high = band.low, band.high
     low_strict, high_strict = band.low_strict, band.high_strict
-    if _column(band.left) == (stream.name, stream.time):  # seen from the answered stream
+    if column_of(band.left) == (stream.name, stream.time):  # seen from the answered stream
         low, high = (None if high is None else -high), (None if low is None else -low)
         low_strict, high_strict = high_strict, low_strict
     if low == 0 and high == 0:
@@ -128,11 +128,4 @@ def _tolerance(bound: float | None, strict: bool) -> int | None:
 def _compares(predicate: Predicate, own: Stream, other: Stream) -> bool:
     """Whether a predicate is about the times of the two streams."""
     times = {(stream.name, stream.time) for stream in (own, other)}
-    return isinstance(predicate, Band) and {_column(predicate.left), _column(predicate.right)} == times
-
-
-def _column(expression: Expression) -> tuple[str, str] | None:
-    """The column that an expression is, made comparable or not."""
-    while isinstance(expression, Call) and expression.function in ("epoch_us", "cast"):
-        (expression,) = expression.arguments
-    return (expression.stream, expression.name) if isinstance(expression, Column) else None
+    return isinstance(predicate, Band) and {column_of(predicate.left), column_of(predicate.right)} == times

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from dovetail.errors import nearest
 from dovetail.model.expression import streams_of
+from dovetail.model.intervals import with_implied_windows
 from dovetail.model.predicate import Equality
 from dovetail.model.stream import Stream
 from dovetail.model.window import RowWindow, Window
@@ -39,13 +40,9 @@ def named_streams(inputs: Sequence[Input], streams: Sequence[Stream], source: So
 
 
 def windowed(
-    inputs: Sequence[Input],
-    streams: Sequence[Stream],
-    windows: Sequence[OwnWindow],
-    default: Window | None,
-    source: Source,
+    streams: Sequence[Stream], windows: Sequence[OwnWindow], default: Window | None, source: Source
 ) -> tuple[Stream, ...]:
-    """Each stream with the window that the text gives it, or its own, or that of the options."""
+    """Each stream with the window that the text gives it, or its own, or that of the options, or none."""
     names = [stream.name for stream in streams]
     given: dict[str, Window] = {}
     for each in windows:
@@ -57,11 +54,19 @@ def windowed(
         if found is None and default is not None:
             raise source.error("a window for all is given here and as window=; give it once", each.span)
     chosen = {stream.name: given.get(stream.name) or stream.window or default for stream in streams}
-    without = next((name for name, window in chosen.items() if window is None), None)
-    if without is not None:
-        message = f"stream '{without}' has no window; end the query with one, as in WINDOW 10 MINUTES"
-        raise source.at(message, inputs[names.index(without)].node)
     return tuple(replace(stream, window=chosen[stream.name]) for stream in streams)
+
+
+def bounded(
+    inputs: Sequence[Input], streams: Sequence[Stream], condition: Condition, source: Source
+) -> tuple[Stream, ...]:
+    """The streams, those without a window with the one that conditions on their times imply."""
+    found = with_implied_windows(streams, condition.predicates)
+    without = next((each for each, stream in zip(inputs, found, strict=True) if stream.window is None), None)
+    if without is not None:
+        message = f"stream '{without.name}' has no window; end the query with one, as in WINDOW 10 MINUTES"
+        raise source.at(message, without.node)
+    return found
 
 
 def check_keys(streams: Sequence[Stream], condition: Condition, windows: Sequence[OwnWindow], source: Source) -> None:

@@ -29,7 +29,7 @@ from dovetail.sql.asof_clause import check_where, check_without_windows, marked,
 from dovetail.sql.condition import Condition, condition_of
 from dovetail.sql.dialect import parse_select
 from dovetail.sql.from_clause import From, Input, read_from
-from dovetail.sql.inputs import check_keys, named_streams, windowed
+from dovetail.sql.inputs import bounded, check_keys, named_streams, windowed
 from dovetail.sql.place import PlacedError, Source
 from dovetail.sql.reader import check_parentheses, span, words_of
 from dovetail.sql.scope import Scope
@@ -83,10 +83,11 @@ def _bound(
     if said.asof or any(stream.asof is not None for stream in known):
         check_without_windows(windows, source)
         return _asof(select, said, known, functions, source)
-    named = windowed(said.inputs, known, windows, window, source)
+    scope = Scope(windowed(known, windows, window, source), functions)
+    condition, cross = _condition(select, said, scope, source)
+    named = bounded(said.inputs, scope.streams, condition, source)
     scope = Scope(named, functions)
     seen = _without_second(scope) if said.how in ("semi", "anti") else scope
-    condition, cross = _condition(select, said, scope, source)
     check_keys(named, condition, windows, source)
     found = _selected(select, seen, source)
     return Statement(named, condition, found.outputs, said.how, found.aggregation, cross)

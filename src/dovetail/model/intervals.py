@@ -1,0 +1,94 @@
+"""What conditions on the times of streams say about their windows.
+
+    B.ts BETWEEN A.ts + INTERVAL '5' MINUTE AND A.ts + INTERVAL '10' MINUTE
+
+A row of A is at most 10 minutes older than a row of B that it meets, and one of B never older than one of A: so A needs
+a window of 10 minutes and B one of zero, and no result is lost by either. Bounds add up along a chain of streams: with
+C.ts BETWEEN B.ts AND B.ts + INTERVAL '1' MINUTE, A needs 11 minutes. A window that a stream has bounds the others too.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from dovetail.errors import QueryError
+from dovetail.model.expression import Call, Column, Expression
+from dovetail.model.predicate import Band, Equality, Predicate
+from dovetail.model.stream import Stream
+from dovetail.model.window import TimeWindow
+
+_ENDLESS = 1 << 61
+Bounds = dict[tuple[str, str], int]  # the largest that the time of one stream less that of another can be
+
+
+def with_implied_windows(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> tuple[Stream, ...]:
+    """Streams without a window with the smallest that loses no result, where conditions on times imply one."""
+    bounds = _bounds(streams, predicates)
+    for stream in streams:
+        if isinstance(stream.window, TimeWindow):
+            for other in streams:
+                _tighten(bounds, other.name, stream.name, stream.window.length_us)
+    _close(bounds, [stream.name for stream in streams])
+    return tuple(stream if stream.window else _windowed(stream, streams, bounds) for stream in streams)
+
+
+def _windowed(stream: Stream, streams: Sequence[Stream], bounds: Bounds) -> Stream:
+    oldest = max(bounds.get((other.name, stream.name), _ENDLESS) for other in streams if other is not stream)
+    return stream if oldest >= _ENDLESS else replace(stream, window=TimeWindow(max(0, oldest)))
+
+
+def check_times(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> None:
+    """QueryError if no times meet the conditions on them."""
+    bounds = _bounds(streams, predicates)
+    if not bounds:
+        return
+    names = [stream.name for stream in streams]
+    _close(bounds, names)
+    empty = next((name for name in names if bounds.get((name, name), 0) < 0), None)
+    if empty is not None:
+        raise QueryError(
+            f"no times meet the conditions on the time of '{empty}' and the others: an interval is empty. Are its ends "
+            "in the wrong order, as in BETWEEN A.ts + INTERVAL '10' MINUTE AND A.ts + INTERVAL '5' MINUTE?"
+        )
+
+
+def _bounds(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> Bounds:
+    """From conditions between the time columns of two streams."""
+    times = {(stream.name, stream.time): stream.name for stream in streams}
+    bounds: Bounds = {}
+    for predicate in predicates:
+        if isinstance(predicate, Band | Equality):
+            left, right = (times.get(column_of(side) or ("", "")) for side in (predicate.left, predicate.right))
+            if left is not None and right is not None:
+                low, high = (0, 0) if isinstance(predicate, Equality) else _ends(predicate)
+                _tighten(bounds, left, right, high)
+                _tighten(bounds, right, left, -low)
+    return bounds
+
+
+def _ends(band: Band) -> tuple[int, int]:
+    """Whole microseconds, both ends included."""
+    low = -_ENDLESS if band.low is None else int(band.low) + band.low_strict
+    return low, _ENDLESS if band.high is None else int(band.high) - band.high_strict
+
+
+def _tighten(bounds: Bounds, one: str, other: str, most: int) -> None:
+    if one != other and most < _ENDLESS:
+        bounds[one, other] = min(most, bounds.get((one, other), _ENDLESS))
+
+
+def _close(bounds: Bounds, names: Sequence[str]) -> None:
+    """What follows from two bounds for a third pair; a stream that must differ from itself shows a contradiction."""
+    for middle in names:
+        for one in names:
+            for other in names:
+                first, second = bounds.get((one, middle)), bounds.get((middle, other))
+                if first is not None and second is not None:
+                    known = bounds.get((one, other), 0 if one == other else _ENDLESS)
+                    bounds[one, other] = min(known, first + second)
+
+
+def column_of(expression: Expression) -> tuple[str, str] | None:
+    """The column that an expression is, made comparable or not."""
+    while isinstance(expression, Call) and expression.function in ("epoch_us", "cast"):
+        (expression,) = expression.arguments
+    return (expression.stream, expression.name) if isinstance(expression, Column) else None
