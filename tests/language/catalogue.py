@@ -72,6 +72,8 @@ def aggregates(aggregation: Aggregation) -> Iterator[str]:
         yield f"{each.name} {each.type} = {function}({each.argument or '*'})"
     for output in aggregation.select:
         yield f"{output.name} {output.expression.type} = {output.expression}"
+    if aggregation.having is not None:
+        yield f"having {aggregation.having}"
 
 
 def complaint(text: str) -> Iterator[str]:

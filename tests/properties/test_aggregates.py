@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import dovetail as dv
 from dovetail.testing import Script, assert_same_rows, oracle, ordered, play, play_event
+from dovetail.testing.compare import canonical
 from dovetail.testing.sliding import aggregated
 from tests.properties.queries import Draw, RandomQuery, queries
 from tests.properties.scripts import one_by_one, recut, scripts
@@ -50,6 +51,9 @@ def aggregating(draw: Draw, most: int = 3) -> tuple[RandomQuery, dv.Query]:
     text = ", ".join([*(f"{key} AS k{at}" for at, key in enumerate(keys)), *items])
     text = f"SELECT {text} FROM {', '.join(names)} WHERE {drawn.on}"
     text += f" GROUP BY {', '.join(keys)}" if keys else ""
+    text += draw(
+        st.sampled_from(["", "", " HAVING COUNT(*) > 1", f" HAVING MAX({names[0]}.x) > 0 AND COUNT(*) % 2 = 1"])
+    )
     order = draw(st.sampled_from(["none", "sync", "hold", "adaptive"]))
     return drawn, dv.sql(text, *drawn.streams, order=order)
 
@@ -63,6 +67,38 @@ def test_aggregates_are_those_of_counting_again(data: st.DataObject) -> None:
     rows = play(query.local(), script)
     assert ordered(rows)
     assert_same_rows(rows, expected)
+
+
+@given(st.data())
+def test_distinct_rows_come_out_when_they_appear(data: st.DataObject) -> None:
+    drawn: RandomQuery = data.draw(queries(most=3))
+    names = [stream.name for stream in drawn.streams]
+    keys = data.draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=2, unique=True))
+    items = ", ".join(f"{key.format(a=names[0], b=names[1])} AS k{at}" for at, key in enumerate(keys))
+    query = dv.sql(f"SELECT DISTINCT {items} FROM {', '.join(names)} WHERE {drawn.on}", *drawn.streams)
+    script = data.draw(scripts(drawn, ticks=True))
+    every = oracle(query.replace(aggregation=None).model, script).rows
+    rows = play(query.local(), data.draw(recut(script)) if data.draw(st.booleans()) else script)
+    assert_same_rows(rows, oracle(query.model, script).rows)
+    assert_same_rows(rows, appearing(every, len(keys)))
+
+
+def appearing(joined: pa.Table, keys: int) -> pa.Table:
+    """By definition: a row at each time of a result such that no equal result counted just before."""
+    found: set[tuple[object, ...]] = set()
+    times = joined["result_time"].cast(pa.int64()).to_pylist()
+    rows = [
+        (row["result_time"], us, row["until"], tuple(canonical(row[f"key {at}"]) for at in range(keys)), row)
+        for row, us in zip(joined.to_pylist(), times, strict=True)
+    ]
+    kept = []
+    for time, us, _, key, row in rows:
+        if (us, key) in found or any(other == key and begun < us <= until + 1 for _, begun, until, other, _ in rows):
+            continue
+        found.add((us, key))
+        kept.append({"result_time": time, **{f"k{at}": row[f"key {at}"] for at in range(keys)}})
+    fields = [joined.schema.field(0), *(joined.schema.field(f"key {at}").with_name(f"k{at}") for at in range(keys))]
+    return pa.Table.from_pylist(kept, pa.schema(fields))
 
 
 @given(st.data())

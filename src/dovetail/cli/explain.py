@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli.pipeline_file import read_pipeline
+from dovetail.cli.pipeline_file import derived_queries, read_pipeline
 from dovetail.cli.pipeline_groups import Part, parts_of
 from dovetail.plan.explain_shared import explain_operator
 
@@ -14,8 +14,10 @@ def explain(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A pipeline file.")],
 ) -> None:
     """Show how the queries of a pipeline file would be run, or what is wrong with it."""
-    _, routes = read_pipeline(file)
-    typer.echo("\n\n".join(_explained(part) for part in parts_of(routes)))
+    pipeline, routes = read_pipeline(file)
+    made = derived_queries(pipeline)
+    derived = [f"stream {name} is made of results\n{query.explain()}" for name, query in made.items()]
+    typer.echo("\n\n".join([*derived, *(_explained(part) for part in parts_of(routes))]))
 
 
 def _explained(part: Part) -> str:

@@ -4,8 +4,9 @@ The same file can be bound without Spark, to check and explain it, and over Data
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from dovetail.errors import DovetailError
 from dovetail.model.stream import Stream
 from dovetail.sql import Pipeline, parse_pipeline
 from dovetail.sql.declarations import SinkDeclaration, StreamDeclaration
-from dovetail.sql.pipeline import Insert
+from dovetail.sql.pipeline import Derived, Insert
 
 MISTAKE = 2
 
@@ -39,16 +40,59 @@ def read_pipeline(path: Path) -> tuple[Pipeline, list[Routed]]:
         raise typer.Exit(MISTAKE) from None
 
 
-def routed(pipeline: Pipeline, data: Callable[[StreamDeclaration], Any] | None = None) -> list[Routed]:
+Frames = Callable[[StreamDeclaration], Any]
+
+
+def routed(pipeline: Pipeline, data: Frames | None = None) -> list[Routed]:
     """The queries of a pipeline, over data if there is a way to get it."""
-    streams = []
-    for declared in pipeline.streams:
-        given = {"schema": declared.schema} if data is None or declared.own else {"data": data(declared)}
-        given |= {"data": declared.own} if data is not None and declared.own else {}
-        delay = timedelta(microseconds=declared.delay_us)
-        idle, ahead = _duration(declared.idle_us), _duration(declared.ahead_us)
-        streams.append(stream(declared.name, time=declared.time, delay=delay, idle=idle, ahead=ahead, **given))
+    streams = [_declared(each, _data_of(each, data)) for each in pipeline.streams]
+    for derived in pipeline.derived:
+        streams.append(_united(derived, pipeline, data) if derived.united else _results(derived, streams, data))
     return [Routed(_query(insert, streams), insert.sink) for insert in pipeline.inserts]
+
+
+def derived_queries(pipeline: Pipeline) -> dict[str, Query]:
+    """The queries whose results are streams."""
+    streams = [_declared(each, None) for each in pipeline.streams]
+    found = {}
+    for derived in pipeline.derived:
+        if not derived.united:
+            found[derived.name] = _ordered(derived, streams)
+        streams.append(_united(derived, pipeline, None) if derived.united else _results(derived, streams, None))
+    return found
+
+
+def _data_of(declared: StreamDeclaration, data: Frames | None) -> Any:
+    """What a stream is read from: by Dovetail itself, or by Spark; None if it is not to be read."""
+    return None if data is None else declared.own or data(declared)
+
+
+def _declared(declared: StreamDeclaration, data: Any) -> Stream:
+    given = {"schema": declared.schema} if data is None or declared.own else {}
+    given |= {"data": data} if data is not None else {}
+    delay = timedelta(microseconds=declared.delay_us)
+    idle, ahead = _duration(declared.idle_us), _duration(declared.ahead_us)
+    return stream(declared.name, time=declared.time, delay=delay, idle=idle, ahead=ahead, **given)
+
+
+def _united(derived: Derived, pipeline: Pipeline, data: Frames | None) -> Stream:
+    """All rows of several streams; as late as the latest of them may be."""
+    parts = [each for name in derived.united for each in pipeline.streams if each.name == name]
+    latest = max(parts, key=lambda each: each.delay_us)
+    frames = [] if data is None else [data(each) for each in parts]
+    together = reduce(lambda one, other: one.unionByName(other), frames) if frames else None
+    return _declared(replace(latest, name=derived.name), together)
+
+
+def _results(derived: Derived, streams: Sequence[Stream], data: Frames | None) -> Stream:
+    query = _ordered(derived, streams)
+    given = {"schema": query.schema} if data is None else {"data": query.spark()}
+    return stream(derived.name, time="result_time", **given)
+
+
+def _ordered(derived: Derived, streams: Sequence[Stream]) -> Query:
+    """In order of time, so that the last result says how far the stream has come."""
+    return sql(derived.query, *streams, order="hold")
 
 
 def _duration(us: int | None) -> timedelta | None:
@@ -56,4 +100,4 @@ def _duration(us: int | None) -> timedelta | None:
 
 
 def _query(insert: Insert, streams: Sequence[Stream]) -> Query:
-    return sql(insert.query, *streams, order=insert.sink.order, late=insert.sink.late)
+    return sql(insert.query, *streams, **insert.sink.settings)

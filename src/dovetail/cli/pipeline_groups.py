@@ -9,6 +9,7 @@ Aliases make no difference. Queries that could be one join, but would cost more 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dovetail.cli.pipeline_file import Routed
 from dovetail.errors import QueryError
@@ -18,7 +19,7 @@ from dovetail.plan.share_cost import READ_ON_SPARK, better_alone
 from dovetail.plan.share_queries import Member, shared_schema, signature
 
 WRITTEN_IN_BATCHES = ("parquet", "orc", "json", "csv", "text", "avro", "kafka", "console", "noop")
-NOBODY = "no other query has its streams, join condition, late rows, trigger and kind of checkpoint"
+NOBODY = "no other query has its streams, join condition, late rows, trigger, schedule and kind of checkpoint"
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Part:
     @property
     def groups(self) -> Groups:
         """The queries as one operator."""
-        return Groups.of(_member(route) for route in self.routes).together()
+        schedule: Any = self.routes[0].sink.schedule
+        return Groups.of((_member(route) for route in self.routes), schedule).together()
 
 
 def parts_of(routes: Sequence[Routed]) -> list[Part]:
@@ -62,6 +64,9 @@ def obstacle(route: Routed) -> str:
         return "it aggregates its results"
     if sink.parquet is not None:
         return "Dovetail writes its files itself, one query into each folder"
+    own = sorted(sink.settings.keys() - {"order", "late"})
+    if own:
+        return f"it has {', '.join(own)} of its own"
     if sink.format.lower() not in WRITTEN_IN_BATCHES:
         return f"a sink of format {sink.format!r} is written by a query of its own"
     return "it selects a column 'query', which shared results have already" if "query" in query.schema.names else ""
@@ -73,7 +78,8 @@ def group_name(route: Routed) -> str:
 
 
 def _kind(route: Routed) -> tuple[object, ...]:
-    return group_name(route), route.sink.trigger_us, route.sink.checkpoint is None
+    sink = route.sink
+    return group_name(route), sink.trigger_us, sink.checkpoint is None, sink.schedule
 
 
 def _member(route: Routed) -> Member:

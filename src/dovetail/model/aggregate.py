@@ -23,7 +23,7 @@ from dovetail.model.output import Output
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
 
-AggregateFunction = Literal["count", "sum", "avg", "min", "max"]
+AggregateFunction = Literal["count", "sum", "avg", "min", "max", "before"]  # before: the count just before the moment
 
 GROUP = ""  # stands as the stream of columns that are keys or aggregates
 UNTIL = "until"
@@ -46,16 +46,21 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Aggregation:
-    """Keys of the groups, by the names of joined columns; the aggregates; and what comes out of both."""
+    """Keys of the groups, by the names of joined columns; the aggregates; and what comes out of both.
+
+    ``having``: of the rows that would come out, only those for which it is true do.
+    """
 
     keys: tuple[str, ...]
     aggregates: tuple[Aggregate, ...]
     select: tuple[Output, ...]
     texts: tuple[str, ...] = ()
+    having: Expression | None = None
 
     def __str__(self) -> str:
         of = f" for each {', '.join(self.texts)}" if self.texts else ""
-        return f"{', '.join(map(str, self.aggregates))}{of}"
+        having = "" if self.having is None else f", having {self.having}"
+        return f"{', '.join(map(str, self.aggregates))}{of}{having}"
 
 
 def until(streams: tuple[Stream, ...]) -> Expression:

@@ -36,6 +36,7 @@ def fingerprint(query: JoinQuery, named: bool = False) -> str:
         parts += [] if named else [[output.name for output in query.select]]
         parts.append((query.aggregation.keys, [str(each) for each in query.aggregation.aggregates]))
         parts += [(output.name, _text(output.expression)) for output in query.aggregation.select]
+        parts += [] if query.aggregation.having is None else [("having", _text(query.aggregation.having))]
     return sha256(repr(parts).encode()).hexdigest()[:32]
 
 

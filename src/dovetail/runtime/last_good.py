@@ -44,6 +44,7 @@ def calls_user_functions(query: JoinQuery) -> bool:
         *(condition for _, condition in query.filters),
         *(output.expression for output in query.select),
         *(output.expression for output in (query.aggregation.select if query.aggregation else ())),
+        *([query.aggregation.having] if query.aggregation and query.aggregation.having else []),
     ]
     return any(map(_calls_user, expressions))
 

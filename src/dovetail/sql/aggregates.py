@@ -19,7 +19,7 @@ from sqlglot import exp
 from dovetail.errors import QueryError
 from dovetail.model.aggregate import GROUP, UNTIL, Aggregate, AggregateFunction, Aggregation, until
 from dovetail.model.combinations import refusal
-from dovetail.model.expression import Column, Expression, Literal
+from dovetail.model.expression import Call, Column, Expression, Literal
 from dovetail.model.output import Output
 from dovetail.model.window import TimeWindow
 from dovetail.sql.bind import bind
@@ -90,26 +90,53 @@ def has_aggregates(items: Sequence[exp.Expr], scope: Scope) -> bool:
 
 def group_scope(items: Sequence[exp.Expr], group: exp.Group | None, scope: Scope) -> GroupScope:
     """The scope of an aggregating select list; QueryError at what cannot be aggregated."""
-    star = next((node for item in items for node in _stars(item)), None)
-    if star is not None:
-        raise placed(QueryError(f'"{sql_text(star)}" has no place beside aggregates; name columns of GROUP BY'), star)
+    _check_no_star(items, "beside aggregates; name columns of GROUP BY")
     if group is not None and not has_aggregates(items, scope):
         raise placed(QueryError("GROUP BY without an aggregate such as COUNT(*) in the select list"), group)
     first = next(node for item in items for node in item.find_all(exp.Anonymous) if is_aggregate(node, scope))
-    counted = next((stream for stream in scope.streams if not isinstance(stream.window, TimeWindow)), None)
-    if counted is not None:
-        own = f"one of {counted.window}" if counted.window else "none"
-        message = f"{sql_text(first)} needs windows of time, and '{counted.name}' has {own}"
-        why = refusal({"aggregates": "yes", "windows": "rows" if counted.window else "as of"})
-        raise placed(QueryError(f"{message}; {why.why}" if why else message), first)
+    _check_time_windows(sql_text(first), first, scope)
     return GroupScope(scope.streams, scope.functions, scope.hidden, _keys(group, scope))
 
 
-def aggregation(scope: GroupScope, group: exp.Group | None, outputs: tuple[Output, ...]) -> Aggregation:
+def distinct_scope(items: Sequence[exp.Expr], group: exp.Group, scope: Scope) -> GroupScope:
+    """The scope of SELECT DISTINCT: every item is a key."""
+    _check_no_star(items, "after DISTINCT; name the columns")
+    _check_time_windows("SELECT DISTINCT", items[0], scope)
+    return GroupScope(scope.streams, scope.functions, scope.hidden, _keys(group, scope))
+
+
+def _check_no_star(items: Sequence[exp.Expr], instead: str) -> None:
+    star = next((node for item in items for node in _stars(item)), None)
+    if star is not None:
+        raise placed(QueryError(f'"{sql_text(star)}" has no place {instead}'), star)
+
+
+def _check_time_windows(what: str, node: exp.Expr, scope: Scope) -> None:
+    counted = next((stream for stream in scope.streams if not isinstance(stream.window, TimeWindow)), None)
+    if counted is not None:
+        own = f"one of {counted.window}" if counted.window else "none"
+        message = f"{what} needs windows of time, and '{counted.name}' has {own}"
+        why = refusal({"aggregates": "yes", "windows": "rows" if counted.window else "as of"})
+        raise placed(QueryError(f"{message}; {why.why}" if why else message), node)
+
+
+def aggregation(
+    scope: GroupScope, group: exp.Group | None, outputs: tuple[Output, ...], having: Expression | None = None
+) -> Aggregation:
     """What was noted while the items of a select list were bound."""
     keys = tuple(f"key {at}" for at in range(len(scope.keys)))
     texts = tuple(sql_text(node) for node in group.expressions) if group else ()
-    return Aggregation(keys, tuple(scope.aggregates), outputs, texts)
+    return Aggregation(keys, tuple(scope.aggregates), outputs, texts, having)
+
+
+def appearing(scope: GroupScope, group: exp.Group, outputs: tuple[Output, ...]) -> Aggregation:
+    """Groups that come out at the moments at which they appear: nothing of them counted before, and something does."""
+    count = Aggregate("aggregate 0", "count", None, False, pa.int64(), "COUNT(*)")
+    before = Aggregate("aggregate 1", "before", None, False, pa.int64(), "COUNT(*) before")
+    scope.aggregates.extend([count, before])
+    none = Call("eq", (Column(GROUP, before.name, pa.int64()), Literal(0, pa.int64())), pa.bool_())
+    some = Call("gt", (Column(GROUP, count.name, pa.int64()), Literal(0, pa.int64())), pa.bool_())
+    return aggregation(scope, group, outputs, Call("and", (none, some), pa.bool_()))
 
 
 def joined_columns(scope: GroupScope) -> tuple[Output, ...]:

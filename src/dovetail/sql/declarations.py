@@ -8,30 +8,32 @@
     CREATE SINK alarms WITH (format = 'parquet', path = 'out/alarms', checkpoint = 'out/alarms.checkpoint')
 
 WATERMARK names the column that is the event time, and by how much rows may come late. A stream may have ``idle`` and
-``ahead``, a sink ``order``, ``late`` and ``trigger``; any other option but ``format`` and ``checkpoint`` is for Spark,
-as it is. With ``reader = 'dovetail'`` Dovetail reads by itself, with ``writer = 'dovetail'`` it writes.
+``ahead``, a sink ``trigger``, ``schedule`` and all that ``run_options`` reads; any other option but ``format`` and
+``checkpoint`` is for Spark, as it is. With ``reader = 'dovetail'`` Dovetail reads by itself, with
+``writer = 'dovetail'`` it writes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import TokenType
 
 from dovetail.errors import nearest
 from dovetail.model.duration import duration_us
-from dovetail.model.order import ORDERS
 from dovetail.model.sinks import Parquet
 from dovetail.model.sources import Source
+from dovetail.plan.share_queries import SCHEDULES
 from dovetail.sql.options import read_options
 from dovetail.sql.own_ends import own_parquet, own_source
 from dovetail.sql.place import Span
 from dovetail.sql.reader import Reader
+from dovetail.sql.run_options import read_run_options
 from dovetail.sql.scope import find_name
 from dovetail.sql.spark_types import read_type
 
 _FORGETFUL = ("console", "memory", "noop")
-_LATE = ("drop", "keep")  # a pipeline has no place for diverted rows
 
 
 @dataclass(frozen=True)
@@ -64,18 +66,18 @@ class StreamDeclaration:
 
 @dataclass(frozen=True)
 class SinkDeclaration:
-    """A place for the results of one query, and how that is run: in which order, with late rows, how often.
+    """A place for the results of one query, and how that is run: its options as ``dv.sql`` takes them, how often.
 
-    Without ``checkpoint`` nothing is left of a run for the next.
+    Without ``checkpoint`` nothing is left of a run for the next. ``schedule``: of the queries that share its join.
     """
 
     name: str
     format: str
     checkpoint: str | None
     options: Mapping[str, str]
-    order: str = "none"
-    late: str = "drop"
+    settings: Mapping[str, Any] = field(default_factory=dict)
     trigger_us: int | None = None
+    schedule: str = SCHEDULES[0]
     parquet: Parquet | None = None
 
 
@@ -109,9 +111,9 @@ def read_sink(reader: Reader, name: str) -> SinkDeclaration:
     format, checkpoint = options.needed("format"), options.taken("checkpoint")
     if checkpoint is None and format.lower() not in _FORGETFUL:
         checkpoint = options.needed("checkpoint")
-    order, late = options.choice("order", ORDERS), options.choice("late", _LATE)
+    settings, schedule = read_run_options(options), options.choice("schedule", SCHEDULES)
     trigger_us, own = options.duration("trigger"), own_parquet(options, format)
-    return SinkDeclaration(name, format, checkpoint, options.values, order, late, trigger_us, own)
+    return SinkDeclaration(name, format, checkpoint, options.values, settings, trigger_us, schedule, own)
 
 
 def _column(reader: Reader, others: list[ColumnDeclaration]) -> ColumnDeclaration:

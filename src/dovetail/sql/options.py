@@ -6,16 +6,20 @@ WITH (format = 'parquet', path = 'in/temperature', idle = '10 seconds')
     left     path: in/temperature
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlglot import TokenType
 
+from dovetail.errors import QueryError
 from dovetail.model.choice import not_one_of
 from dovetail.model.duration import duration_us
 from dovetail.sql.place import Source, Span
 from dovetail.sql.reader import Reader
 from dovetail.sql.scope import find_name
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,34 @@ class Options:
 
     def duration(self, name: str) -> int | None:
         """A length of time in microseconds."""
+        return self.read(name, duration_us)
+
+    def number(self, name: str, kind: Callable[[str], Value]) -> Value | None:
+        """A number."""
+
+        def read(text: str) -> Value:
+            try:
+                return kind(text)
+            except ValueError:
+                raise ValueError(f"must be {'a whole number' if kind is int else 'a number'}, got {text!r}") from None
+
+        return self.read(name, read)
+
+    def read(self, name: str, reading: Callable[[str], Value]) -> Value | None:
+        """An option that is more than its text; what is wrong with it is said where it stands."""
         place = self.place(name)
         value = self.taken(name)
         try:
-            return None if value is None else duration_us(value)
-        except (ValueError, OverflowError) as error:
+            return None if value is None else reading(value)
+        except (ValueError, OverflowError, QueryError) as error:
             raise self.source.error(f"{name} {error}", place) from None
+
+    def here(self, make: Callable[[], Value]) -> Value:
+        """What is made of several options; what is wrong with them together is said where they stand."""
+        try:
+            return make()
+        except QueryError as error:
+            raise self.source.error(str(error), self.end) from None
 
     def refuse(self, name: str, reason: str) -> None:
         """QueryError if the option is there."""

@@ -3,7 +3,12 @@
     CREATE STREAM Temperature (...) WITH (...);
     CREATE STREAM Humidity (...) WITH (...);
     CREATE SINK alarms WITH (...);
-    INSERT INTO alarms SELECT ... FROM Temperature T, Humidity H WHERE ... WINDOW 1 MINUTE;
+    CREATE STREAM pairs AS SELECT ... FROM Temperature T, Humidity H WHERE ... WINDOW 1 MINUTE;
+    CREATE STREAM readings AS SELECT * FROM North UNION ALL SELECT * FROM South;
+    INSERT INTO alarms SELECT ... FROM pairs P, readings R WHERE ... WINDOW 1 MINUTE;
+
+A stream AS a query has the query's results as rows, and their ``result_time`` as its time; one AS a union has the
+rows of several streams with the same columns.
 
 The options of a sink may also stand in its query: INSERT INTO alarms WITH (...) SELECT ... A query stays text, with
 blanks for all that stands before it in the file, so that its mistakes are found at the lines of the file.
@@ -33,11 +38,21 @@ class Insert:
 
 
 @dataclass(frozen=True)
+class Derived:
+    """A stream that is made of others: of the results of a query, or of the rows of all of them (``united``)."""
+
+    name: str
+    query: str
+    united: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Pipeline:
-    """What a pipeline file says, in its own order."""
+    """What a pipeline file says, in its own order; a derived stream stands behind those that it is made of."""
 
     streams: tuple[StreamDeclaration, ...]
     inserts: tuple[Insert, ...]
+    derived: tuple[Derived, ...] = ()
 
 
 @dataclass
@@ -45,6 +60,7 @@ class _Draft:
     """What was read so far."""
 
     streams: dict[str, StreamDeclaration] = field(default_factory=dict)
+    derived: dict[str, Derived] = field(default_factory=dict)
     sinks: dict[str, SinkDeclaration] = field(default_factory=dict)
     inserts: dict[str, Insert] = field(default_factory=dict)
 
@@ -64,7 +80,7 @@ def parse_pipeline(text: str) -> Pipeline:
             raise reader.wanted("CREATE STREAM, CREATE SINK or INSERT INTO")
     if not draft.inserts:
         raise QueryError("the pipeline has no query; write INSERT INTO <sink> SELECT ... FROM ... WHERE ... WINDOW ...")
-    return Pipeline(tuple(draft.streams.values()), tuple(draft.inserts.values()))
+    return Pipeline(tuple(draft.streams.values()), tuple(draft.inserts.values()), tuple(draft.derived.values()))
 
 
 def _statements(words: Sequence[Token]) -> Iterator[Sequence[Token]]:
@@ -78,10 +94,51 @@ def _statements(words: Sequence[Token]) -> Iterator[Sequence[Token]]:
 
 def _add_stream(reader: Reader, draft: _Draft) -> None:
     start = reader.at
+    if reader.sees_after_name("AS"):
+        derived = _read_derived(reader, draft)
+        _check_new("stream", derived.name, {**draft.streams, **draft.derived}, reader, start)
+        draft.derived[derived.name] = derived
+        return
     made = read_stream(reader)
     _check_end(reader)
-    _check_new("stream", made.name, draft.streams, reader, start)
+    _check_new("stream", made.name, {**draft.streams, **draft.derived}, reader, start)
     draft.streams[made.name] = made
+
+
+def _read_derived(reader: Reader, draft: _Draft) -> Derived:
+    name = reader.name("the name of a stream")
+    reader.needs("AS")
+    if not reader.sees("SELECT"):
+        raise reader.wanted("SELECT")
+    text = _alone(reader)
+    united: list[str] = []
+    if not any(word.token_type == TokenType.UNION for word in reader.words):
+        return Derived(name, text)
+    while True:
+        reader.needs("SELECT", "*", "FROM")
+        start, written = reader.at, reader.name("the name of a stream")
+        found = find_name(written, draft.streams)
+        if found is None:
+            tail = nearest(written, draft.streams).replace("it has", "there is", 1)
+            raise reader.source.error(f"UNION ALL is of declared streams; {tail}", reader.since(start))
+        _check_alike(draft.streams[united[0]] if united else None, draft.streams[found], reader, start)
+        united.append(found)
+        if reader.next is None:
+            return Derived(name, text, tuple(united))
+        reader.needs("UNION", "ALL")
+
+
+def _check_alike(first: StreamDeclaration | None, other: StreamDeclaration, reader: Reader, start: int) -> None:
+    if other.own is not None:
+        raise reader.source.error(
+            f"Dovetail reads '{other.name}' by itself, and UNION ALL is of streams that Spark reads; leave out reader",
+            reader.since(start),
+        )
+    if first is not None and (first.schema, first.time) != (other.schema, other.time):
+        raise reader.source.error(
+            f"'{first.name}' and '{other.name}' differ in their columns or time; UNION ALL needs the same in both",
+            reader.since(start),
+        )
 
 
 def _add_sink(reader: Reader, draft: _Draft) -> None:

@@ -87,6 +87,10 @@ class Reader:
         unquoted = [word.text.upper() for word in coming if word.token_type not in quoted]
         return unquoted == list(expected)
 
+    def sees_after_name(self, *expected: str) -> bool:
+        """Whether these words stand behind the next one."""
+        return Reader(self.source, self.words, self.at + 1).sees(*expected) if self.next is not None else False
+
     def takes(self, *expected: str) -> bool:
         """Go past these words if they come next."""
         seen = self.sees(*expected)

@@ -21,9 +21,16 @@ from dovetail.model.aggregate import Aggregation
 from dovetail.model.expression import Column, Expression, UserFunction
 from dovetail.model.output import Output
 from dovetail.model.stream import Stream
-from dovetail.sql.aggregates import aggregation, group_scope, has_aggregates, joined_columns
-from dovetail.sql.bind import bind
-from dovetail.sql.build import coerce
+from dovetail.sql.aggregates import (
+    aggregation,
+    appearing,
+    distinct_scope,
+    group_scope,
+    has_aggregates,
+    joined_columns,
+)
+from dovetail.sql.bind import bind, term
+from dovetail.sql.build import coerce, condition
 from dovetail.sql.collations import check_comparisons
 from dovetail.sql.dialect import parse_items, shortened, sql_text
 from dovetail.sql.place import PlacedError, placed
@@ -41,6 +48,16 @@ class Item:
     name: str
     longer: str | None
     expression: Expression
+
+
+@dataclass(frozen=True)
+class Items:
+    """A select list as it was parsed, with what belongs to it: GROUP BY, HAVING, DISTINCT."""
+
+    nodes: Sequence[exp.Expr]
+    group: exp.Group | None = None
+    having: exp.Expr | None = None
+    distinct: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +86,7 @@ def bind_list(
     if text is None:
         return Selected(bind_select(None, streams, functions))
     scope = Scope(streams, functions, hidden)
-    return _read(text, lambda nodes: selected(nodes, None, scope))
+    return _read(text, lambda nodes: selected(Items(nodes), scope))
 
 
 def _read(text: str, bound: Callable[[Sequence[exp.Expr]], Bound]) -> Bound:
@@ -82,13 +99,38 @@ def _read(text: str, bound: Callable[[Sequence[exp.Expr]], Bound]) -> Bound:
         raise QueryError(str(mistake)) from None
 
 
-def selected(nodes: Sequence[exp.Expr], group: exp.Group | None, scope: Scope) -> Selected:
-    """What the items of a select list and GROUP BY ask for."""
-    if group is None and not has_aggregates(nodes, scope):
+def selected(items: Items, scope: Scope) -> Selected:
+    """What a select list asks for."""
+    nodes, aggregates = items.nodes, has_aggregates(items.nodes, scope)
+    if items.distinct:
+        return _distinct(items, scope, aggregates)
+    if items.group is None and not aggregates:
+        if items.having is not None:
+            raise placed(
+                QueryError("HAVING is about groups; without aggregates put the condition in WHERE"), items.having
+            )
         return Selected(outputs_of(nodes, scope))
-    grouped = group_scope(nodes, group, scope)
+    grouped = group_scope(nodes, items.group, scope)
     outputs = outputs_of(nodes, grouped)
-    return Selected(joined_columns(grouped), aggregation(grouped, group, outputs))
+    having = None if items.having is None else _having(items.having, grouped)
+    return Selected(joined_columns(grouped), aggregation(grouped, items.group, outputs, having))
+
+
+def _distinct(items: Items, scope: Scope, aggregates: bool) -> Selected:
+    """Rows as groups of equal results, each of which comes out when it appears."""
+    if aggregates or items.group is not None or items.having is not None:
+        raise QueryError("SELECT DISTINCT is about single results: leave it out beside aggregates, GROUP BY and HAVING")
+    plain = [node.this if isinstance(node, exp.Alias) else node for node in items.nodes]
+    group = exp.Group(expressions=[node.copy() for node in plain])
+    grouped = distinct_scope(items.nodes, group, scope)
+    return Selected(joined_columns(grouped), appearing(grouped, group, outputs_of(items.nodes, grouped)))
+
+
+def _having(node: exp.Expr, grouped: Scope) -> Expression:
+    try:
+        return condition(term(node, grouped), "HAVING")
+    except QueryError as error:
+        raise placed(error, node) from None
 
 
 def outputs_of(nodes: Sequence[exp.Expr], scope: Scope) -> tuple[Output, ...]:

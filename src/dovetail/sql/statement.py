@@ -3,7 +3,7 @@
     SELECT T.location, H.value AS humidity
     FROM Temperature T, Humidity H
     WHERE T.location = H.location AND T.value > 40
-    [GROUP BY T.location]
+    [GROUP BY T.location [HAVING COUNT(*) > 3]]
     WINDOW 10 MINUTES
 
 The words after WINDOW are read by ``window_clause``, the rest by sqlglot, and then: ``from_clause`` (streams and kind
@@ -33,12 +33,12 @@ from dovetail.sql.inputs import bounded, check_keys, named_streams, windowed
 from dovetail.sql.place import PlacedError, Source
 from dovetail.sql.reader import check_parentheses, span, words_of
 from dovetail.sql.scope import Scope
-from dovetail.sql.select import Selected, selected
+from dovetail.sql.select import Items, Selected, selected
 from dovetail.sql.unavailable import refuse_unavailable
 from dovetail.sql.window_clause import split_window
 
 _EXAMPLE = "SELECT T.a, H.b FROM T, H WHERE T.k = H.k WINDOW 10 MINUTES"
-_CLAUSES = ("expressions", "from_", "joins", "where", "group")
+_CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "distinct")
 
 
 @dataclass(frozen=True)
@@ -173,11 +173,18 @@ def _check_tied(inputs: Sequence[Input], names: list[str], condition: Condition,
         )
 
 
+def _items_of(select: exp.Select) -> Items:
+    having, distinct = select.args.get("having"), select.args.get("distinct")
+    if distinct is not None and distinct.args.get("on"):
+        raise QueryError("DISTINCT ON is not part of the language; write DISTINCT and the columns")
+    return Items(select.expressions, select.args.get("group"), having.this if having else None, distinct is not None)
+
+
 def _selected(select: exp.Select, scope: Scope, source: Source) -> Selected:
     if not select.expressions:
         raise source.at("the select list is empty; write * or some columns", select.args["from_"])
     try:
-        return selected(select.expressions, select.args.get("group"), scope)
+        return selected(_items_of(select), scope)
     except PlacedError:
         raise
     except QueryError as error:

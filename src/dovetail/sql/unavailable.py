@@ -17,7 +17,6 @@ _ENDLESS = "a stream has no last row"
 _APART = "write one query for each part"
 _REASONS = {
     TokenType.WITH: "name each stream in FROM",
-    TokenType.HAVING: _AFTERWARDS,
     TokenType.QUALIFY: _AFTERWARDS,
     TokenType.ORDER_BY: "results come in order of their time with order='sync'",
     TokenType.SORT_BY: "results come in order of their time with order='sync'",
@@ -46,8 +45,6 @@ def _is_part_of_name(words: Sequence[Token], at: int) -> bool:
 
 def _refuse(source: Source, words: Sequence[Token], at: int) -> None:
     word, kind = words[at], words[at].token_type
-    if kind == TokenType.DISTINCT and at and words[at - 1].token_type == TokenType.SELECT:
-        raise source.error("SELECT DISTINCT is not available: each result comes out once, equal or not", span(word))
     if kind in _REASONS:
         raise source.error(f"{word.text.upper()} is not available: {_REASONS[kind]}", span(word))
     following = words[at + 1].token_type if at + 1 < len(words) else None

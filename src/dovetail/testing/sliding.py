@@ -30,6 +30,9 @@ def aggregated(query: JoinQuery, joined: pa.Table) -> pa.Table:
     found = [
         (moment, _values(query, members, moment)) for members in _groups(query, rows) for moment in _moments(members)
     ]
+    having = query.aggregation.having
+    if having is not None:
+        found = [(moment, row) for moment, row in found if interpret(having, {GROUP: row}) is True]
     found.sort(key=lambda each: each[0])
     columns = [
         pa.array([interpret(output.expression, {GROUP: row}) for _, row in found], output.expression.type)
@@ -56,7 +59,11 @@ def _values(query: JoinQuery, members: Sequence[Joined], moment: int) -> dict[st
     assert query.aggregation is not None
     counting = [row for row in members if row["from"] <= moment <= row[UNTIL]]
     values = {key: members[0][key] for key in query.aggregation.keys}
-    return values | {each.name: _value(each, counting, query.joined) for each in query.aggregation.aggregates}
+    before = [row for row in members if row["from"] < moment <= row[UNTIL] + 1]
+    return values | {
+        each.name: len(before) if each.function == "before" else _value(each, counting, query.joined)
+        for each in query.aggregation.aggregates
+    }
 
 
 def _value(aggregate: Aggregate, counting: Sequence[Joined], joined: pa.Schema) -> Any:

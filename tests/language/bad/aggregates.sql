@@ -163,3 +163,39 @@ SELECT COUNT(*), COUNT(*) FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
 --> line 1, column 8: the select list has 'count(*)' more than once; give each its own name with AS
 -->     SELECT COUNT(*), COUNT(*) FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
 -->            ^^^^^^^^^^^^^^^^^
+
+-- # HAVING without groups
+SELECT A.k FROM A, B WHERE A.k = B.k HAVING A.k > 3 WINDOW 1 MINUTE
+--> line 1, column 45: HAVING is about groups; without aggregates put the condition in WHERE
+-->     SELECT A.k FROM A, B WHERE A.k = B.k HAVING A.k > 3 WINDOW 1 MINUTE
+-->                                                 ^^^^^^^
+
+-- # HAVING that is no condition
+SELECT COUNT(*) AS n FROM A, B WHERE A.k = B.k HAVING COUNT(*) WINDOW 1 MINUTE
+--> line 1, column 55: HAVING must be true or false, but COUNT(*) is int64
+-->     SELECT COUNT(*) AS n FROM A, B WHERE A.k = B.k HAVING COUNT(*) WINDOW 1 MINUTE
+-->                                                           ^^^^^^^
+
+-- # HAVING about a column that is no key
+SELECT COUNT(*) AS n FROM A, B WHERE A.k = B.k HAVING A.k > 1 WINDOW 1 MINUTE
+--> line 1, column 55: A.k is neither inside an aggregate nor in GROUP BY
+-->     SELECT COUNT(*) AS n FROM A, B WHERE A.k = B.k HAVING A.k > 1 WINDOW 1 MINUTE
+-->                                                           ^^^
+
+-- # DISTINCT beside an aggregate
+SELECT DISTINCT COUNT(*) AS n FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 17: SELECT DISTINCT is about single results: leave it out beside aggregates, GROUP BY and HAVING
+-->     SELECT DISTINCT COUNT(*) AS n FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->                     ^^^^^^^^^^^^^
+
+-- # DISTINCT of a star
+SELECT DISTINCT A.* FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 17: "A.*" has no place after DISTINCT; name the columns
+-->     SELECT DISTINCT A.* FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->                     ^^^
+
+-- # DISTINCT over a row window
+SELECT DISTINCT A.k FROM A, B WHERE A.k = B.k WINDOW ROWS 10
+--> line 1, column 17: SELECT DISTINCT needs windows of time, and 'A' has one of 10 rows; a row window has no length, so it is not known when a result ceases to count
+-->     SELECT DISTINCT A.k FROM A, B WHERE A.k = B.k WINDOW ROWS 10
+-->                     ^^^

@@ -1,15 +1,3 @@
--- # HAVING
-SELECT A.k FROM A, B WHERE A.k = B.k HAVING A.k > 3 WINDOW 1 MINUTE
---> line 1, column 38: HAVING is not available: filter the rows that come out
--->     SELECT A.k FROM A, B WHERE A.k = B.k HAVING A.k > 3 WINDOW 1 MINUTE
--->                                          ^^^^^^
-
--- # DISTINCT
-SELECT DISTINCT A.k FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
---> line 1, column 8: SELECT DISTINCT is not available: each result comes out once, equal or not
--->     SELECT DISTINCT A.k FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
--->            ^^^^^^^^
-
 -- # ORDER BY
 SELECT A.k FROM A, B WHERE A.k = B.k ORDER BY A.k WINDOW 1 MINUTE
 --> line 1, column 38: ORDER BY is not available: results come in order of their time with order='sync'

@@ -213,3 +213,35 @@ SELECT MIN(DISTINCT A.x) AS least FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
 --> for all
 --> aggregate 0 int64 = min(argument 0)
 --> least int64 = aggregate 0
+
+-- # groups that are large enough
+SELECT A.k, COUNT(*) AS n FROM A, B WHERE A.k = B.k GROUP BY A.k HAVING COUNT(*) > 3 AND SUM(B.x) < 10 WINDOW 1 MINUTE
+--> inner
+--> A: window 1 minute
+--> B: window 1 minute
+--> equality A.k = B.k
+--> key 0 int64 = A.k
+--> argument 0 int64 = B.x
+--> until int64 = least(add(epoch_us(A.ts), 60000000), add(epoch_us(B.ts), 60000000))
+--> for each key 0
+--> aggregate 0 int64 = count(*)
+--> aggregate 1 int64 = sum(argument 0)
+--> k int64 = key 0
+--> n int64 = aggregate 0
+--> having and(gt(aggregate 0, 3), lt(aggregate 1, 10))
+
+-- # equal rows once
+SELECT DISTINCT A.k, B.x + 1 AS y FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> inner
+--> A: window 1 minute
+--> B: window 1 minute
+--> equality A.k = B.k
+--> key 0 int64 = A.k
+--> key 1 int64 = add(B.x, 1)
+--> until int64 = least(add(epoch_us(A.ts), 60000000), add(epoch_us(B.ts), 60000000))
+--> for each key 0 & key 1
+--> aggregate 0 int64 = count(*)
+--> aggregate 1 int64 = before(*)
+--> k int64 = key 0
+--> y int64 = key 1
+--> having and(eq(aggregate 1, 0), gt(aggregate 0, 0))

@@ -25,3 +25,44 @@ INSERT INTO m WITH (format = 'noop', ORDER = 'Adaptive') SELECT x.k, MAX(y.x) AS
 --> inner join of x, y into m: result_time, k, m
 -->     to noop {}, checkpoint None
 -->     order adaptive(0.3), late drop, every None us
+
+-- # everything that a query can be told
+CREATE STREAM A (k BIGINT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (format = 'rate');
+CREATE STREAM B (k BIGINT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (format = 'rate');
+CREATE STREAM C (k BIGINT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (format = 'rate');
+INSERT INTO spilled WITH (format = 'noop', memory = '512 MB', policy = 'spill', spill_folder = '/fast', plan = '((A, B), C)', partitions = 4)
+SELECT A.k FROM A, B, C WHERE A.k = B.k AND B.k = C.k WINDOW 1 HOUR;
+INSERT INTO shed WITH (format = 'noop', cpu = 0.5, memory = '1000 tuples', min_completeness = 0.9, strict = TRUE, algorithm = 'A hash, B scan', invalidation = 'lazy')
+SELECT A.k FROM A, B WHERE A.k = B.k WINDOW 1 HOUR;
+INSERT INTO scheduled WITH (format = 'noop', schedule = 'largest', algorithm = 'scan', plan = 'multiway')
+SELECT A.k FROM A, B WHERE A.k = B.k WINDOW 1 HOUR;
+--> A: k int64, x double, ts timestamp[us, tz=UTC]; time ts less 0 us
+-->     from rate {}
+--> B: k int64, x double, ts timestamp[us, tz=UTC]; time ts less 0 us
+-->     from rate {}
+--> C: k int64, x double, ts timestamp[us, tz=UTC]; time ts less 0 us
+-->     from rate {}
+--> inner join of A, B, C into spilled: result_time, k
+-->     to noop {}, checkpoint None
+-->     schedule greedy, partitions 4, plan (('A', 'B'), 'C'), budget memory 512 MB, spill
+--> inner join of A, B into shed: result_time, k
+-->     to noop {}, checkpoint None
+-->     schedule greedy, invalidation lazy, algorithm {'A': 'hash', 'B': 'scan'}, budget cpu 0.5, memory 1000 tuples, harvest, completeness 0.9 or more
+--> inner join of A, B into scheduled: result_time, k
+-->     to noop {}, checkpoint None
+-->     schedule largest, algorithm scan, plan multiway
+
+-- # streams made of results and of other streams
+CREATE STREAM North (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH (format = 'rate');
+CREATE STREAM South (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH (format = 'rate');
+CREATE STREAM readings AS SELECT * FROM South UNION ALL SELECT * FROM North;
+CREATE STREAM pairs AS SELECT R.k FROM readings R, North N WHERE R.k = N.k WINDOW 10 SECONDS;
+INSERT INTO s WITH (format = 'noop') SELECT P.k, P.result_time AS at FROM pairs P, South S WHERE P.k = S.k WINDOW 1 MINUTE;
+--> North: k int64, ts timestamp[us, tz=UTC]; time ts less 5000000 us
+-->     from rate {}
+--> South: k int64, ts timestamp[us, tz=UTC]; time ts less 2000000 us
+-->     from rate {}
+--> readings is South and North
+--> pairs is made of results
+--> inner join of P, S into s: result_time, k, at
+-->     to noop {}, checkpoint None

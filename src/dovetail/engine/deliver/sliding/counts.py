@@ -31,6 +31,15 @@ class Counting:
         return counted
 
 
+class CountingBefore(Counting):
+    """How many rows of each group counted just before a moment: 0 where the group appears."""
+
+    def after(self, changes: Changes, argument: pa.Array | None, groups: int) -> pa.Array:
+        """The count of each run's group before it."""
+        added = np.add.reduceat(changes.weights, changes.starts[:-1])
+        return pa.array(self.counted(changes, changes.weights, groups) - added)
+
+
 class CountingDistinct:
     """How many different values of a column count in each group."""
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.engine.deliver.sliding.changes import Changes, Integers
-from dovetail.engine.deliver.sliding.counts import Counting, CountingDistinct
+from dovetail.engine.deliver.sliding.counts import Counting, CountingBefore, CountingDistinct
 from dovetail.engine.deliver.sliding.exact_sum import Averaging, SummingDoubles, SummingWhole
 from dovetail.engine.deliver.sliding.extreme import Extreme
 from dovetail.engine.deliver.sliding.numbering import Numbering
@@ -26,6 +26,8 @@ class Accumulator(Protocol):
 
 def accumulator(aggregate: Aggregate, joined: pa.Schema) -> Accumulator:
     """What keeps an aggregate up to date."""
+    if aggregate.function == "before":
+        return CountingBefore()
     type_ = None if aggregate.argument is None else joined.field(aggregate.argument).type
     if type_ is None or (aggregate.function == "count" and not aggregate.distinct):
         return Counting()

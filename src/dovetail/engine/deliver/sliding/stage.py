@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from dovetail.engine.block.arrow_values import values_of
+from dovetail.engine.block.arrow_values import true_rows, values_of
 from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.buffer.section import Section
@@ -44,6 +44,8 @@ class Sliding(Hold):
         self._groups: Groups | None = None
         self._allowed = _SPARE
         self._select = [compile_expression(output.expression) for output in query.aggregation.select]
+        having = query.aggregation.having
+        self._having = None if having is None else compile_expression(having)
 
     def sections(self) -> list[Section]:
         return [self.pile, self._live]
@@ -92,7 +94,8 @@ class Sliding(Hold):
         times = pa.array(changes.moments[changes.starts[:-1]]).cast(self._schema.field(0).type)
         named: dict[tuple[str, str], Any] = {(GROUP, name): values for name, values in columns.items()}
         values = [compute(named, changes.runs) for compute in self._select]
-        return pa.RecordBatch.from_arrays([times, *values], schema=self._schema)
+        rows = pa.RecordBatch.from_arrays([times, *values], schema=self._schema)
+        return rows if self._having is None else rows.filter(pa.array(true_rows(self._having(named, changes.runs))))
 
 
 class Live(Pile):
