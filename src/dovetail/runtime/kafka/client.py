@@ -1,12 +1,14 @@
 """A Kafka client for one topic: which partitions it has, from where to where they reach, and their messages."""
 
 from collections.abc import Iterator
+from time import monotonic
 from typing import Any
 
 from dovetail.errors import DataError, PlanError
 from dovetail.model.kafka import Kafka
 
 _AT_ONCE = 10_000  # messages that the client hands over in one call
+_LOOK_S = 0.1  # the client waits so long for as many messages as it was asked for
 _PATIENCE_S = 60.0  # without a message, although there must be more
 
 
@@ -47,19 +49,25 @@ class Topic:
     def values(self, partition: int, first: int, last: int) -> Iterator[list[bytes]]:
         """The values of the messages between two offsets, some at a time; messages without a value are left out."""
         self._client.assign([self._library.TopicPartition(self._source.topic, partition, first)])
-        at = first
+        at, heard = first, monotonic()
         while at < last:
-            messages = self._client.consume(min(_AT_ONCE, last - at), _PATIENCE_S)
-            if not messages:
+            messages = self._client.consume(min(_AT_ONCE, last - at), _LOOK_S)
+            if not messages and monotonic() - heard > _PATIENCE_S:
                 raise DataError(f"{self._named(partition, at, last)} did not come within {_PATIENCE_S:.0f} seconds")
-            failed = next((each.error() for each in messages if each.error() is not None), None)
-            if failed is not None and failed.code() != self._library.KafkaError._PARTITION_EOF:  # noqa: SLF001 its name
+            if not messages:
+                continue
+            failed = next((each.error() for each in messages if self._fails(each)), None)
+            if failed is not None:
                 raise DataError(f"{self._named(partition, at, last)}: {failed}")
             good = [each for each in messages if each.error() is None and each.offset() < last]
             yield [value for each in good if (value := each.value()) is not None]
-            # an end of the partition, and a message behind, tell that what is left were marks of transactions
-            ended = failed is not None or any(each.offset() >= last for each in messages if each.error() is None)
-            at = last if ended else good[-1].offset() + 1
+            # a message from behind, or the end of the partition there, tells that what is left marks transactions
+            ended = any(each.offset() >= last for each in messages)
+            at, heard = last if ended else max([at, *(each.offset() + 1 for each in good[-1:])]), monotonic()
+
+    def _fails(self, message: Any) -> bool:
+        error = message.error()
+        return error is not None and error.code() != self._library.KafkaError._PARTITION_EOF  # noqa: SLF001 its name
 
     def _named(self, partition: int, first: int, last: int) -> str:
         return f"messages {first:,} to {last - 1:,} of partition {partition} of topic {self._source.topic!r}"
