@@ -52,7 +52,9 @@ class Workload:
     def query(self, data: dict[str, object] | None = None, **options: Any) -> dv.Query:
         """The join as Dovetail runs it, over pushed rows or over some data."""
         window, delay = f"{self.window_us} microseconds", f"{self.delay_us} microseconds"
-        inputs = {name: {"data": data[name]} if data else {"schema": t.schema} for name, t in self.tables.items()}
+        inputs: dict[str, dict[str, Any]] = {name: {"schema": table.schema} for name, table in self.tables.items()}
+        for name, given in (data or {}).items():  # files may come later than the query, and then tell no schema
+            inputs[name] = {"data": given} | (inputs[name] if isinstance(given, dv.Files) else {})
         streams = [dv.stream(name, time="ts", window=window, delay=delay, **given) for name, given in inputs.items()]
         return dv.join(*streams, on=self.on, select=", ".join(self.select), how=self.how, **options)
 
