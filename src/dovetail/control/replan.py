@@ -34,7 +34,7 @@ class Replan:
     def decide(self, now: Plan, glance: Statistics, look: Callable[[], Statistics]) -> Plan | None:
         """The plan to go on with; None: the one that runs. If the ``glance`` shows no drift, a ``look`` is spared."""
         self.undecided, self.drifted = True, False
-        if not _representative(now.query, glance):
+        if not is_representative(now.query, glance):
             return None
         self.drifted = self._drifted(glance)
         if not self.drifted and self._favourite is None:
@@ -53,7 +53,7 @@ class Replan:
 
     def _drifted(self, known: Statistics) -> bool:
         fresh = dict(_readings(known))
-        if fresh.keys() == self._seen.keys() and all(_alike(fresh[name], self._seen[name]) for name in fresh):
+        if fresh.keys() == self._seen.keys() and all(alike(fresh[name], self._seen[name]) for name in fresh):
             return False
         self._seen = fresh
         return True
@@ -81,7 +81,7 @@ class Replan:
         return total
 
 
-def _representative(query: JoinQuery, known: Statistics) -> bool:
+def is_representative(query: JoinQuery, known: Statistics) -> bool:
     """Whether every stream has been heard and its window is about as full as its rate and its time so far say.
 
     Long blocks run ahead of each other: between them a stream looks silent, or its window nearly empty, and a scan
@@ -105,5 +105,6 @@ def _readings(known: Statistics) -> Iterator[tuple[object, float]]:
     yield from ((tie, FEW_MATCHES + matches) for tie, matches in known.fanouts.items())
 
 
-def _alike(one: float, other: float) -> bool:
+def alike(one: float, other: float) -> bool:
+    """Whether neither is a fifth or more above the other."""
     return one <= other * DRIFT and other <= one * DRIFT

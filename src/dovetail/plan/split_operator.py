@@ -25,7 +25,7 @@ from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.physical import Plan
 from dovetail.plan.report import predicted
 from dovetail.plan.rough_cost import RoughCost
-from dovetail.plan.split_query import Operator, is_in_time, operator_over
+from dovetail.plan.split_query import Operator, is_in_time, operator_over, split_query
 
 ONE = "one operator"
 CLEARLY = 0.8  # several operators are chosen if they cost at most this share of one
@@ -53,15 +53,32 @@ class Best:
 
 def split_operator(query: JoinQuery, known: Statistics, weights: Weights) -> tuple[Tree | None, dict[str, float]]:
     """The tree to run (None: one operator), and what the plans looked at would cost per second, by their text."""
-    one = cost(choose_plan(query, known, weights), known, weights)
-    costs: dict[Tree | None, float] = {None: one}
-    if len(query.streams) > 2 and may_split(query):
-        search = _Search(query, known, weights)
-        found = search.every_set() if len(query.streams) <= _MOST else search.greedily()
-        costs |= {each.tree: each.cost for each in found if not _is_flat(each.tree)}
+    costs = _costs(query, known, weights)
     best = min(costs, key=lambda tree: costs[tree])
     by_text = {tree_text(tree) if tree else ONE: spent for tree, spent in costs.items()}
-    return best if costs[best] <= CLEARLY * one else None, by_text
+    return best if costs[best] <= CLEARLY * costs[None] else None, by_text
+
+
+def best_tree(query: JoinQuery, known: Statistics, weights: Weights) -> tuple[Tree | None, float]:
+    """The cheapest shape, however little cheaper, and what it costs."""
+    costs = _costs(query, known, weights)
+    return min(costs.items(), key=lambda each: each[1])
+
+
+def shape_cost(query: JoinQuery, tree: Tree | None, known: Statistics, weights: Weights) -> float:
+    """What a shape costs per second."""
+    if tree is None:
+        return cost(choose_plan(query, known, weights), known, weights)
+    return tree_cost(split_query(query, tree), known, weights)
+
+
+def _costs(query: JoinQuery, known: Statistics, weights: Weights) -> dict[Tree | None, float]:
+    costs: dict[Tree | None, float] = {None: shape_cost(query, None, known, weights)}
+    if len(query.streams) < 3 or not may_split(query):
+        return costs
+    search = _Search(query, known, weights)
+    found = search.every_set() if len(query.streams) <= _MOST else search.greedily()
+    return costs | {each.tree: each.cost for each in found if not _is_flat(each.tree)}
 
 
 def may_split(query: JoinQuery) -> bool:

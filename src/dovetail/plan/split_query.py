@@ -109,6 +109,7 @@ def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: boo
         algorithm=query.algorithm if isinstance(query.algorithm, str) else _of_these(query.algorithm, parts),
         partitions=query.partitions,
         invalidation=query.invalidation,
+        plan="multiway",
         aggregation=aggregation,
         budget=query.budget,
         cross=True,  # a tree may put streams together that only meet higher up

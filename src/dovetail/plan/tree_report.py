@@ -19,7 +19,7 @@ from dovetail.plan.report import headroom, plan_report
 from dovetail.plan.split_operator import OperatorPlan, operator_plans, split_operator
 from dovetail.plan.split_query import Operator, asked_tree, split_query
 
-BY_HAND = "set by hand"
+BY_HAND, CHEAPEST = "set by hand", "cheapest"
 
 
 def query_report(query: JoinQuery, weights: Weights, rates: Given = None, keys: Given = None) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def query_report(query: JoinQuery, weights: Weights, rates: Given = None, keys: 
     if tree is None or query.plan == "multiway":
         return plan_report(choose_plan(query, known, weights), known, weights) | {"splits": costs}
     top = split_query(query, tree)
-    return tree_report(top, operator_plans(top, known, weights), weights) | {"plan_why": "cheapest", "splits": costs}
+    return tree_report(top, operator_plans(top, known, weights), weights) | {"plan_why": CHEAPEST, "splits": costs}
 
 
 def chosen_tree(query: JoinQuery, weights: Weights, rates: Given = None, keys: Given = None) -> Tree | None:

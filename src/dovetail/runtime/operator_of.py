@@ -2,15 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
+from dovetail.control.shaped import Shaped
 from dovetail.control.steered import Steered
 from dovetail.engine.operator.asof import AsOfOperator
-from dovetail.engine.operator.contract import Operator
+from dovetail.engine.operator.contract import Operator, Steerable
 from dovetail.engine.operator.engine import Engine, Stopwatch
 from dovetail.engine.operator.tree import Tree
 from dovetail.engine.policies.spill.store import PartStore
+from dovetail.model.query import JoinQuery
+from dovetail.model.tree import Tree as TreeShape
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
+from dovetail.plan.split_operator import may_split
 from dovetail.plan.split_query import asked_tree, split_query
 from dovetail.plan.thread_cells import thread_grid
 from dovetail.runtime.threads.cells import Cells
@@ -38,20 +43,37 @@ def operator_of(plan: Plan, hands: Hands | None = None) -> Operator:
     if plan.query.answered is not None:
         return AsOfOperator(plan)
     tree = asked_tree(plan.query)
-    if tree is None:
-        return threaded(plan, hands)
+    return threaded(plan, hands) if tree is None else tree_of(plan, tree, hands)
+
+
+def tree_of(plan: Plan, tree: TreeShape, hands: Hands, keeps: bool = False) -> Tree:
+    """The operators of a tree."""
     top = split_query(plan.query, tree)
-    return Tree(plan.query, top, [threaded(plan_query(each.query), hands) for each in top.operators])
+    return Tree(plan.query, top, [threaded(plan_query(each.query), hands) for each in top.operators], keeps)
 
 
 def threaded(plan: Plan, hands: Hands) -> Operator:
-    """One engine, or one for each cell that several threads can join."""
-    if hands.threads == 1:
+    """One operator, or one for each cell that several threads can join."""
+    alone = partial(shaped, plan, replace(hands, threads=1))
+    grid = None if hands.threads == 1 else thread_grid(plan.query, hands.threads)
+    if grid is None or grid.cells == 1:
+        return alone()
+    timed = partial(replace, hands, threads=1)
+    return Cells(plan, grid, lambda: steered(plan, timed(stopwatch=WallStopwatch(plan.query.order))), alone)
+
+
+def shaped(plan: Plan, hands: Hands) -> Steerable:
+    """One engine, or what may become several while it runs."""
+    if not may_change_shape(plan.query):
         return steered(plan, hands)
-    grid = thread_grid(plan.query, hands.threads)
-    if grid.cells == 1:
-        return steered(plan, hands)
-    return Cells(plan, grid, lambda: steered(plan, replace(hands, stopwatch=WallStopwatch(plan.query.order))))
+    build = partial(tree_of, plan, hands=hands, keeps=True)
+    return Shaped(plan.query, lambda tree: steered(plan, hands) if tree is None else build(tree))
+
+
+def may_change_shape(query: JoinQuery) -> bool:
+    """Whether the choice is free, and all of the state can be dealt out again: none on disk, left out, handed over."""
+    free = query.plan == "auto" and len(query.streams) > 2 and query.budget is None
+    return free and query.late != "divert" and query.on_error == "raise" and may_split(query)
 
 
 def steered(plan: Plan, hands: Hands) -> Steered:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from dovetail.control.shaped import Shaped
 from dovetail.engine.operator.asof import AsOfOperator
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.readings import Readings
@@ -12,7 +13,8 @@ from dovetail.plan.assume import assume
 from dovetail.plan.calibrate import load_weights
 from dovetail.plan.report import plan_report
 from dovetail.plan.split_operator import OperatorPlan
-from dovetail.plan.tree_report import BY_HAND, query_report, tree_report
+from dovetail.plan.tree_report import BY_HAND, CHEAPEST, query_report, tree_report
+from dovetail.runtime.threads.cells import Cells
 
 
 def plans_of(operator: Operator) -> list[dict[str, Any]]:
@@ -38,6 +40,10 @@ def running_plan(operator: Operator) -> dict[str, Any]:
     """The plan of a run's one query: of its engine, or of the tree that it runs as."""
     if isinstance(operator, AsOfOperator):
         return asof_report(operator.plan.query)
+    if isinstance(operator, Cells) and len(operator.cells) == 1:
+        return running_plan(operator.cells[0])
+    if isinstance(operator, Shaped) and isinstance(operator.operator, Tree):
+        return _tree_plan(operator.operator) | {"plan_why": CHEAPEST}
     return _tree_plan(operator) if isinstance(operator, Tree) else measured_report(operator.statistics()[0])
 
 

@@ -120,6 +120,13 @@ class Pile:
             self.add(chunk.rows.filter(pa.array(keep)), chunk.times[keep])
         return before - len(self)
 
+    def take_over(self, other: "Pile") -> None:
+        """Hold what another holds, and nothing else."""
+        self._heap = []
+        for _, rows in sorted(other.state().items(), key=lambda part: part[0]):
+            self.add(rows)
+        self.limit = other.limit
+
     def changes(self) -> tuple[Slices, list[SliceKey]]:
         """Chunks to write and chunks to delete since the last call."""
         new = {}

@@ -149,6 +149,12 @@ class Exit:
         self.hold.materialise()
         return window.tail
 
+    def take_over(self, other: "Exit") -> None:
+        """Hold what another exit of the same query holds."""
+        self.hold.take_over(other.hold)
+        self.counts.clear()
+        self.counts.update(other.counts)
+
     def adopt(self, plan: Plan) -> None:
         """Read columns as another plan stores them."""
         self.projection.adopt(plan)

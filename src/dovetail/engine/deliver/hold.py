@@ -79,6 +79,12 @@ class Hold:
         for rows in self._projection.rows(results) if results is not None else ():
             self.keep(rows)
 
+    def take_over(self, other: "Hold") -> None:
+        """Hold what another holds as rows, and nothing else."""
+        self._fresh = Fresh()
+        self.pile.take_over(other.pile)
+        self.results, self.out_of_order, self.latest_alone = other.results, other.out_of_order, other.latest_alone
+
     def give(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Rows that were just made."""
         if self._ordered:

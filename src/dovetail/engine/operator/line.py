@@ -58,6 +58,7 @@ class Line:
         self.observed = Observed(windows, query.streams, every=stopwatch is not None and stopwatch.every)
         self.busy_s = dict.fromkeys(windows, 0.0)
         self.pace: Pace | None = None
+        self.elsewhere = AFTER_ALL  # the earliest time that streams of other operators may still bring
         self._stopwatch = stopwatch
         self.restart_pace()
 
@@ -183,7 +184,7 @@ class Line:
                 yield from self.exit.leave_at_the_end(self.inputs.latest)
         for name, time in others.items():
             if not (suspended and name in pending) and (name != joined or not storage[name].lazy):
-                self._forget(name, time)
+                self._forget(name, min(time, self.elsewhere))
         if later:
             yield from self.exit.release(limit)
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from dovetail.engine.admit.door import Lateness
 from dovetail.engine.admit.inputs import Batch, Spans
+from dovetail.engine.block.time_range import AFTER_ALL
 from dovetail.engine.buffer.section import Changes, Slices
 from dovetail.engine.operator.contract import Operator, SideOutput
 from dovetail.engine.operator.engine import Rows
@@ -45,10 +46,15 @@ class Node:
 
 
 class Tree:
-    """Operators, those below before those above; together they are the ``whole`` query."""
+    """Operators, those below before those above; together they are the ``whole`` query.
 
-    def __init__(self, whole: JoinQuery, top: OperatorQuery, operators: Sequence[Operator]) -> None:
-        self.whole, self.top = whole, top
+    With ``keeps``, streams are kept as long as one operator for all of them would: another shape may need them.
+    """
+
+    def __init__(
+        self, whole: JoinQuery, top: OperatorQuery, operators: Sequence[Operator], keeps: bool = False
+    ) -> None:
+        self.whole, self.top, self._keeps = whole, top, keeps
         queries = top.operators
         places = {name: at for at, each in enumerate(queries) for name in each.query.names}
         named = {id(child): name for each in queries for name, child in each.below.items()}
@@ -71,6 +77,15 @@ class Tree:
     def _all(self, results: Mapping[int, Rows]) -> Rows:
         for at, rows in results.items():
             yield from self._up(at, rows)
+        if self._keeps:
+            self._keep()
+
+    def _keep(self) -> None:
+        """Tell each operator how far the streams of the others have come."""
+        lines = [each.line for node in self.nodes for each in node.operator.statistics()]
+        reach = {name: time for line in lines for name, time in line.inputs.reach({}).items() if name in self._streams}
+        for line in lines:
+            line.elsewhere = min((t for name, t in reach.items() if name not in line.store.windows), default=AFTER_ALL)
 
     def _up(self, at: int, rows: Rows) -> Rows:
         """Results of one operator on their way to the top."""
@@ -88,7 +103,7 @@ class Tree:
     def advance(self, name: str, time_us: int) -> Rows:
         """Nothing older than this will come from the stream."""
         at = self._streams[name]
-        yield from self._up(at, self.nodes[at].operator.advance(name, time_us))
+        yield from self._all({at: self.nodes[at].operator.advance(name, time_us)})
 
     def tick(self, now_us: int) -> Rows:
         """It is now this time."""

@@ -31,7 +31,7 @@ from dovetail.model.statistics import Statistics
 from dovetail.observe.statistics_report import statistics_report
 from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import SharedPlan
-from dovetail.runtime.operator_of import Hands, operator_of, steered
+from dovetail.runtime.operator_of import Hands, operator_of, shaped
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.blob import in_pieces
 from dovetail.runtime.spark.cache import ENGINES, BucketKey, Cached
@@ -88,7 +88,7 @@ class Job:
             return Group(self.shared, schedule_windows(self.shared), Setup(WallStopwatch()))
         stopwatch = WallStopwatch(self.plan.query.order)
         hands = Hands(stopwatch, store=parts if self.spills else None)
-        return operator_of(self.plan, hands) if self.plan.query.answered is not None else steered(self.plan, hands)
+        return operator_of(self.plan, hands) if self.plan.query.answered is not None else shaped(self.plan, hands)
 
 
 class JoinOperator:

@@ -42,11 +42,11 @@ Call = Callable[[Operator], Rows]
 
 
 class Cells:
-    """Operators that are made by ``new``, one or as many as the ``grid`` has cells."""
+    """Operators that are made by ``new`` if they are as many as the ``grid`` has cells, by ``alone`` if it is one."""
 
-    def __init__(self, plan: Plan, grid: Grid, new: Callable[[], Steerable]) -> None:
-        self._plan, self._grid, self._new = plan, grid, new
-        self.cells = [new()]
+    def __init__(self, plan: Plan, grid: Grid, new: Callable[[], Steerable], alone: Callable[[], Steerable]) -> None:
+        self._plan, self._grid, self._new, self._alone = plan, grid, new, alone
+        self.cells = [alone()]
         self._pays = Pays()
         self._positions, self._extra = dict.fromkeys(plan.query.names, 0), dict.fromkeys(plan.query.names, 0)
         self._speaking = {name: speaking(grid, name) for name in plan.query.names}
@@ -133,7 +133,7 @@ class Cells:
             self._take_over(deal_out(self._plan.query, self._grid, whole))
 
     def _take_over(self, states: Sequence[Changes]) -> None:
-        self.cells = [self._new() for _ in states]
+        self.cells = [self._new() for _ in states] if len(states) > 1 else [self._alone()]
         for cell, state in zip(self.cells, states, strict=True):
             cell.apply(state)
         self._extra = dict.fromkeys(self._extra, 0)

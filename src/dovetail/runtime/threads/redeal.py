@@ -76,9 +76,9 @@ def _number(part: tuple[int, pa.RecordBatch]) -> int:
 
 
 def can_be_dealt(changes: Changes) -> bool:
-    """Whether every section is one that is known here; what new ones hold nobody can say."""
-    headers = read_header(changes.header)["sections"]
-    return all(name.partition("/")[0] in {*_KNOWN, *_FILLS} for name in headers)
+    """Whether it is the state of one operator, and every section is known here; what new ones hold nobody can say."""
+    headers = read_header(changes.header).get("sections")
+    return headers is not None and all(name.partition("/")[0] in {*_KNOWN, *_FILLS} for name in headers)
 
 
 def gather(query: JoinQuery, grid: Grid, cells: Sequence[Changes], extra: Mapping[str, int]) -> Changes:

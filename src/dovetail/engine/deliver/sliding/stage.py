@@ -40,7 +40,7 @@ class Sliding(Hold):
         assert query.aggregation is not None
         self._ordered = True
         self._aggregation, self._joined, self._schema = query.aggregation, query.joined, query.schema
-        self._live = Live(label)
+        self.live = Live(label)
         self._groups: Groups | None = None
         self._allowed = _SPARE
         self._select = [compile_expression(output.expression) for output in query.aggregation.select]
@@ -48,7 +48,13 @@ class Sliding(Hold):
         self._having = None if having is None else compile_expression(having)
 
     def sections(self) -> list[Section]:
-        return [self.pile, self._live]
+        return [self.pile, self.live]
+
+    def take_over(self, other: Hold) -> None:
+        super().take_over(other)
+        assert isinstance(other, Sliding), "the same query aggregates in every shape"
+        self.live.take_over(other.live)
+        self.live.foreign = True
 
     @property
     def floor(self) -> int:
@@ -59,22 +65,22 @@ class Sliding(Hold):
         limit = max(limit, self.floor)
         self._keep(self._fresh.due(limit - 1))
         come = self.pile.release(limit - 1)
-        if come is None and self._live.earliest(limit) > limit - 2:
+        if come is None and self.live.earliest(limit) > limit - 2:
             return
         groups = self._current()
         if come is not None:
-            self._live.add(come)
-        rows = self._rows(groups, come, self._live.release(limit - 2))
+            self.live.add(come)
+        rows = self._rows(groups, come, self.live.release(limit - 2))
         self.results += rows.num_rows
         yield rows
 
     def _current(self) -> Groups:
         """Groups that stand for what counts; made anew if they are another's, or more is dead in them than alive."""
         if self._groups and self._groups.size > self._allowed:
-            self._allowed = 2 * len(self._live) + _SPARE
-        if not self._groups or self._live.foreign or self._groups.size > self._allowed:
-            self._groups = self._from_rows(list(self._live.state().values()))
-            self._live.foreign = False
+            self._allowed = 2 * len(self.live) + _SPARE
+        if not self._groups or self.live.foreign or self._groups.size > self._allowed:
+            self._groups = self._from_rows(list(self.live.state().values()))
+            self.live.foreign = False
         return self._groups
 
     def _from_rows(self, parts: list[pa.RecordBatch]) -> Groups:
