@@ -70,7 +70,7 @@ load: .venv/dev.stamp  ## the live page watching ten million results in bursts (
 	@$(BIN)/python -m benchmarks page $(OPTIONS)
 
 papers: .venv/dev.stamp  ## run the figures of the papers again and write docs/papers
-	@$(BIN)/python -m experiments --all
+	@$(BIN)/python -m experiments --all --record
 
 reference: .venv/dev.stamp  ## write docs/reference/python.md again from the docstrings
 	@$(BIN)/python -m scripts.write_reference

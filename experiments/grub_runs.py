@@ -49,6 +49,8 @@ class Setting:
     imposed: float | None = None
     opened_s: float | None = None
     saves: bool = True
+    throttle: str = "spare"
+    seed: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,7 +74,10 @@ def short(quick: bool) -> Setting:
 def harvested(setting: Setting, capacity: float) -> Served:
     """The join under a budget of so many comparisons per second."""
     policy = dv.harvest(
-        interval=f"{setting.interval_s} seconds", slice=f"{setting.slice_s} seconds", buffer=setting.buffer
+        interval=f"{setting.interval_s} seconds",
+        slice=f"{setting.slice_s} seconds",
+        buffer=setting.buffer,
+        throttle=setting.throttle,
     )
     query = near_query(setting.names, WINDOW_S, dv.budget(cpu=1.0, policy=policy))
     return served(_load(setting, query), capacity)
@@ -97,7 +102,12 @@ def _load(setting: Setting, query: dv.Query) -> Load:
 def _streams(setting: Setting) -> dict[str, pa.Table]:
     return {
         name: grub_rows(
-            place, setting.rates, setting.period_s, setting.seconds, setting.lags[place], setting.deviations[place]
+            10 * setting.seed + place,
+            setting.rates,
+            setting.period_s,
+            setting.seconds,
+            setting.lags[place],
+            setting.deviations[place],
         )
         for place, name in enumerate(setting.names)
     }
@@ -152,7 +162,8 @@ def capacity_of(setting: Setting, rate: float = 100.0) -> float:
 
 def _three(setting: Setting) -> Setting:
     lags, deviations = setting.lags[:3], setting.deviations[:3]
-    return Setting(lags=lags, deviations=deviations, seconds=setting.seconds, warm_s=20.0, step_s=setting.step_s)
+    base = Setting(lags=lags, deviations=deviations, seconds=setting.seconds, warm_s=20.0, step_s=setting.step_s)
+    return replace(base, seed=setting.seed)
 
 
 def _directions(setting: Setting) -> list[Arriving]:

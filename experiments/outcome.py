@@ -44,8 +44,19 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Cause:
+    """Why a claim does not hold, and whether a run without that has shown it: there the claim comes out."""
+
+    text: str
+    shown: bool
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """One figure, run again. ``differences`` has one sentence for each way in which we differ from the paper."""
+    """One figure, run again. ``differences`` has one sentence for each way in which we differ from the paper.
+
+    ``causes``: why the checks that fail do, each with a run that leaves the cause out.
+    """
 
     name: str
     title: str
@@ -55,6 +66,12 @@ class Outcome:
     checks: Mapping[str, bool]
     panels: Sequence[Panel] = ()
     differences: Sequence[str] = ()
+    causes: Sequence[Cause] = ()
+
+    @property
+    def explained(self) -> bool:
+        """Whether it holds, or a run has shown why it does not."""
+        return self.holds or any(cause.shown for cause in self.causes)
 
     @property
     def holds(self) -> bool:

@@ -9,17 +9,21 @@ from experiments.report import numbers, verdict
 
 
 def write_page(paper: str, intro: str, outcomes: Sequence[Outcome], folder: Path, short: Collection[str] = ()) -> Path:
-    """Pictures into ``folder``/``paper``, the page beside them; ``short``: the figures that are from short runs."""
-    (folder / paper).mkdir(parents=True, exist_ok=True)
-    for outcome in outcomes:
-        if outcome.panels:
-            draw(outcome.panels, folder / paper / f"{outcome.name}.svg")
+    """The page beside the pictures in ``folder``/``paper``; ``short``: the figures that are from short runs."""
     page = folder / f"{paper}.md"
-    page.write_text("\n".join(_page(intro, outcomes, short)) + "\n")
+    pictures = {outcome.name for outcome in outcomes if (folder / paper / f"{outcome.name}.svg").exists()}
+    page.write_text("\n".join(_page(intro, outcomes, short, pictures)) + "\n")
     return page
 
 
-def _page(intro: str, outcomes: Sequence[Outcome], short: Collection[str]) -> Iterator[str]:
+def write_picture(outcome: Outcome, folder: Path) -> None:
+    """The picture of an outcome, if it has one."""
+    (folder / outcome.paper_name).mkdir(parents=True, exist_ok=True)
+    if outcome.panels:
+        draw(outcome.panels, folder / outcome.paper_name / f"{outcome.name}.svg")
+
+
+def _page(intro: str, outcomes: Sequence[Outcome], short: Collection[str], pictures: Collection[str]) -> Iterator[str]:
     yield f"{intro.strip()}\n"
     if len(short) == len(outcomes):
         yield "This page shows a short run (`--quick`).\n"
@@ -29,12 +33,12 @@ def _page(intro: str, outcomes: Sequence[Outcome], short: Collection[str]) -> It
     for outcome in outcomes:
         yield f"| [{outcome.name}](#{outcome.name}) | {outcome.title} | {verdict(outcome)} |"
     for outcome in outcomes:
-        yield from _section(outcome)
+        yield from _section(outcome, outcome.name in pictures)
 
 
-def _section(outcome: Outcome) -> Iterator[str]:
+def _section(outcome: Outcome, picture: bool) -> Iterator[str]:
     yield f"\n## {outcome.name}\n\n**{outcome.title}.** Claim: {outcome.claim} It **{verdict(outcome)}**."
-    if outcome.panels:
+    if picture:
         yield f"\n![{outcome.title}]({outcome.paper_name}/{outcome.name}.svg)"
     yield "\n| | paper | ours |\n|---|---|---|"
     yield from (f"| {name} | {paper} | {ours} |" for name, paper, ours in numbers(outcome))
@@ -43,3 +47,6 @@ def _section(outcome: Outcome) -> Iterator[str]:
     if outcome.differences:
         yield "\nWhere we differ:\n"
         yield from (f"- {difference}" for difference in outcome.differences)
+    if outcome.causes:
+        yield "\nWhy it does not hold:\n"
+        yield from (f"- {cause.text} ({'shown' if cause.shown else 'not shown'} by a run)" for cause in outcome.causes)

@@ -8,6 +8,9 @@ with
 
 For two streams that is the paper's ``c w l1 l2``: c = 0.5 ms, w = 60 s, rates 1 and 10 give
 10 * (0.0005 * 60 * 1) = 0.3. Rates are per second of event time; both they and the times follow change.
+
+Estimates go up and down around what they estimate. So output that waits at the exit goes on doing so until x is clearly
+below ``alpha``: where x is ``alpha`` itself, it would otherwise wait at the door for half of the time.
 """
 
 from collections.abc import Mapping
@@ -16,6 +19,7 @@ from math import exp
 from typing import Any, Literal
 
 _MEMORY_S = 20.0  # seconds of event time after which an observation counts for a third: long enough for slow streams
+_CLEARLY = 0.62  # of alpha: estimates of streams with a tuple per second go down to this
 _ESTIMATES = ("seen_s", "arrived", "busy_s", "joined")
 
 
@@ -28,6 +32,7 @@ class AdaptOrder:
     arrived: dict[str, float] = field(default_factory=dict)
     busy_s: dict[str, float] = field(default_factory=dict)
     joined: dict[str, float] = field(default_factory=dict)
+    holds: bool = False
 
     def observe(
         self, passed_s: float, arrived: Mapping[str, int], busy_s: Mapping[str, float], joined: Mapping[str, int]
@@ -54,14 +59,15 @@ class AdaptOrder:
 
     def decide(self) -> Literal["sync", "hold"]:
         """Where to wait from now on."""
-        return "hold" if self.gain >= self.alpha else "sync"
+        self.holds = self.gain >= (_CLEARLY * self.alpha if self.holds else self.alpha)
+        return "hold" if self.holds else "sync"
 
     def to_json(self) -> dict[str, Any]:
         """The estimates as plain values."""
-        return {name: getattr(self, name) for name in _ESTIMATES}
+        return {name: getattr(self, name) for name in _ESTIMATES} | {"holds": self.holds}
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Back from plain values."""
-        self.seen_s = float(values["seen_s"])
+        self.seen_s, self.holds = float(values["seen_s"]), bool(values.get("holds", False))
         for name in _ESTIMATES[1:]:
             setattr(self, name, {stream: float(value) for stream, value in values[name].items()})

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from dovetail.control.ages import AgeHistogram, slice_scores
 from dovetail.control.harvest_model import Direction, Floats, HarvestStep, rank_slices, step_of
-from dovetail.control.slice_yields import SliceYields, looked_at, still_counts
+from dovetail.control.slice_yields import SliceYields, still_counts
 from dovetail.engine.policies.shed.learned import Learned, by_slice
 from dovetail.model.shedding import FAR, Picks
 
@@ -35,7 +35,6 @@ _FADE = 0.6
 _ENOUGH = 30.0  # results that are kept in mind however long ago they were found
 _FEW_LOOKS, _FEW_RESULTS = 30.0, 100.0  # count, however little is new; looks as many as find so many
 _CHANGED = 16.0  # squared deviations between what was expected and what was found: something is not as it was
-_BOUND = 1.0  # deviations above what was found
 _BINS_PER_SLICE = 4
 _MOST_BINS = 2000
 _PRIOR = 1.5  # results that what is expected counts as
@@ -78,6 +77,7 @@ class Correlations:
         self._matched: dict[tuple[str, str], float] = defaultdict(float)
         self._together = 1.0  # results that belong together, as those of one arrival do
         self._yields = SliceYields()
+        self._pair = len(self._names) == 2
 
     def learn(
         self,
@@ -105,16 +105,17 @@ class Correlations:
         self._learn_slices(learned, edges, picks)
 
     def _learn_slices(self, learned: Learned, edges: Mapping[tuple[str, str], Times], picks: Picks | None) -> None:
-        """What was found in which slice, by arrivals that looked everywhere and by those that looked into some."""
-        shares = {name: {o: np.array(p.shares) for o, p in each.items()} for name, each in (picks or {}).items()}
+        """What was found in which slice; of two streams by ordinary arrivals as well.
+
+        Of more, what these see of a slice depends on what they look at in all other windows.
+        """
         for direction, some in edges.items():
-            (arriving, probed), none = direction, np.zeros(len(some) - 1)
-            found, looked = learned.places.get(direction, none), learned.exposed.get(direction, none)
-            if arriving in shares and direction in self._promised:
-                parts = {o: _part(self._promised[arriving, o], each) for o, each in shares[arriving].items()}
-                arrivals = float(learned.others[arriving][2])
-                more = looked_at(self._tuples.get(direction, none), arrivals, shares[arriving], probed, parts)
-                found, looked = by_slice(found, learned.gathered.get(direction, none)), by_slice(looked, more)
+            found, looked = (sums.get(direction, np.zeros(len(some) - 1)) for sums in (learned.places, learned.exposed))
+            pick = (picks or {}).get(direction[0], {}).get(direction[1])
+            if self._pair and pick is not None and direction in self._tuples:
+                more = self._tuples[direction] * learned.others[direction[0]][2]
+                looked = by_slice(looked, more * np.array(pick.shares)) if len(more) == len(some) - 1 else looked
+                found = by_slice(found, learned.gathered.get(direction, 0 * found))
             self._yields.learn(direction, found, looked, self._together)
 
     def _look_back(self) -> None:
@@ -199,7 +200,8 @@ class Correlations:
         looked, found, shares = self._latest.get(direction, (0.0, 0.0, scores))
         if len(shares) == len(scores):
             came, matched = came + looked * _part(scores, shares), matched + found
-        return (matched + _BOUND * sqrt(matched * self._together) + 0.5) / (came + 1 / (1 + matched))
+        above = sqrt(matched * self._together) if self._pair else 0.0  # bounds of several steps would be multiplied
+        return (matched + above + 0.5) / (came + 1 / (1 + matched))
 
     def _scores(self, arriving: str, probed: str, edges: Times, tuples: Floats, full: Flags) -> Floats:
         """Shares of results by slice, for slices as full as they are now: they were learned while windows filled."""

@@ -16,7 +16,6 @@ together and count as one. Example: three slices of 10 tuples each; in the first
     [1.94, 0.08, 1.0]
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -74,15 +73,3 @@ class SliceYields:
         """Back from plain values."""
         self.results = {(a, b): np.array(results) for a, b, results, _ in values}
         self.looked = {(a, b): np.array(looked) for a, b, _, looked in values}
-
-
-def looked_at(
-    tuples: Floats, arrivals: float, shares: Mapping[str, Floats], probed: str, parts: Mapping[str, float]
-) -> Floats:
-    """Tuples of each slice of a window that ordinary arrivals have looked at, where they would have seen a result.
-
-    Of each slice they look at a share, and of the results with a member there they see those whose other members lie in
-    what they look at of the other windows, too (``parts`` of all results).
-    """
-    seen = float(np.prod([part for name, part in parts.items() if name != probed]))
-    return np.asarray(tuples * arrivals * shares[probed] * seen, np.float64)

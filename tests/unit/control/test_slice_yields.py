@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dovetail.control.slice_yields import SliceYields, looked_at
+from dovetail.control.slice_yields import SliceYields
 
 PAIR = ("A", "B")
 TUPLES = np.full(5, 10.0)
@@ -42,12 +42,6 @@ def test_rare_results_are_kept_in_mind_and_many_make_room_for_new_ones() -> None
     moved = taught(([900, 0, 0, 0, 0], [50.0] * 5), *(([0, 900, 0, 0, 0], [50.0] * 5) for _ in range(6)))
     density = moved.density(PAIR, np.ones(5), TUPLES)
     assert density[1] > 10 * density[0]
-
-
-def test_ordinary_looks_count_where_they_would_have_seen_a_result() -> None:
-    shares = {"B": np.array([1.0, 0.5, 0.0, 0.0, 0.0]), "C": np.array([1.0, 0.0, 0.0, 0.0, 0.0])}
-    looked = looked_at(TUPLES, 4.0, shares, "B", {"B": 0.9, "C": 0.25})
-    assert looked.tolist() == [10.0, 5.0, 0.0, 0.0, 0.0]
 
 
 def test_it_goes_on_from_plain_values() -> None:

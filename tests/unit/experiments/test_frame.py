@@ -8,7 +8,7 @@ import pytest
 
 from experiments.__main__ import main
 from experiments.outcome import Curve, Mark, Outcome, Panel
-from experiments.page import write_page
+from experiments.page import write_page, write_picture
 from experiments.papers import PAPERS, figures_of
 from experiments.report import as_json, as_text, shown
 
@@ -58,6 +58,7 @@ def test_numbers_are_shown_short(value: object, text: str) -> None:
 
 def test_the_page_says_what_fails_and_shows_the_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
+    write_picture(outcome(), tmp_path)
     page = write_page("order", "# Title", [outcome(holds=False)], tmp_path, short=["order-0"])
     text = page.read_text()
     assert text.startswith("# Title")
@@ -78,7 +79,7 @@ def test_the_same_numbers_give_the_same_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     pictures = [tmp_path / name / "order" / "order-0.svg" for name in "ab"]
     for name in "ab":
-        write_page("order", "", [outcome()], tmp_path / name)
+        write_picture(outcome(), tmp_path / name)
     assert pictures[0].read_bytes() == pictures[1].read_bytes()
 
 

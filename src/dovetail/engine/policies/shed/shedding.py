@@ -203,7 +203,7 @@ class Shedding(HeaderSection):
         sampled = block.sampled[arrivals]
         self.estimate.missed += float((weights[~sampled] - 1).sum())
         block.found += np.bincount(arrivals, minlength=len(block.found))
-        if not whole and not sampled.all():
+        if not whole and len(self._windows) == 2 and not sampled.all():
             self._gather(results.at(~sampled))
         if not sampled.any():
             return
