@@ -4,6 +4,7 @@ Figures 4 and 7 to 10 are the solvers that choose which slices of the windows ar
 real join under a budget, on a simulated clock.
 """
 
+from experiments.grub_flights import flights
 from experiments.grub_rates import figure_2, figure_11, figure_12
 from experiments.grub_settings import figure_16, table_2
 from experiments.grub_slices import figure_14
@@ -43,4 +44,5 @@ FIGURES: dict[str, Figure] = {
     "grub-16": figure_16,
     "grub-17": figure_17,
     "grub-video": video,
+    "grub-flights": flights,
 }

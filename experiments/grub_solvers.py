@@ -14,7 +14,7 @@ import numpy as np
 from dovetail.control.harvest_model import Direction, Setting, full_setting, step_of, total
 from dovetail.control.solve_harvest import solve_harvest
 from dovetail.model.harvest import Metric, Solver
-from experiments.outcome import Curve, Mark, Outcome, Panel
+from experiments.outcome import Cause, Curve, Mark, Outcome, Panel
 
 _WINDOW_S = 10.0
 _NAMES: dict[Metric, str] = {
@@ -157,7 +157,7 @@ def figure_7(quick: bool) -> Outcome:
         },
         checks={
             "beside the paper's yardstick, the delta metric gives 98 % or more at every throttle": min(delta) >= 0.98,
-            "and 99 % or more for z >= 0.4": min(delta[at] for at in middle) >= 0.99,
+            "and the best itself for z >= 0.4 (to 0.1 %)": min(delta[at] for at in middle) >= 0.999,
             "the other two are worse in the middle (z = 0.5)": max(output[5], per_cost[5]) < delta[5] - 0.01,
             "best output per cost is worse than best output at z = 0.9": per_cost[-1] < output[-1],
             "where a direction may be off, too, the delta metric gives 98 %": min(lagged[_NAMES["delta"]]) >= 0.98,
@@ -186,6 +186,15 @@ def figure_7(quick: bool) -> Outcome:
             "and exchanging slices afterwards brings nearly all of it.",
             "The paper says neither how selectivities are drawn nor where results lie; ours are stated at the top of "
             "`experiments/grub_solvers.py`.",
+        ),
+        causes=(
+            Cause(
+                "A climb cannot take a slice back, nor begin with one direction alone. With these last steps, as a "
+                f"join uses it, the solver gives {min(lagged['double-sided']):.3f} of the best or more at every "
+                f"throttle where a direction may be off, and {min(lagged['double-sided'][at] for at in middle):.4f} "
+                "for z >= 0.4.",
+                min(lagged["double-sided"]) >= 0.98 and min(lagged["double-sided"][at] for at in middle) >= 0.999,
+            ),
         ),
     )
 

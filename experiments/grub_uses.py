@@ -44,6 +44,7 @@ def figure_17(quick: bool) -> Outcome:
             "below 35 % shed both keep all": all(_keeps(*each) for each in zip(shed[:much], first, strict=False))
             and all(_keeps(*each) for each in zip(shed[:much], second, strict=False)),
             "the longer window keeps all at 35 %, too": _keeps(shed[much], first[much]),
+            "the shorter window loses some first": _loses(shed, second) < _loses(shed, first),
             "beyond, the longer window keeps more of its results": all(
                 one > other for s, one, other in zip(shed, first, second, strict=True) if s > 0.35
             ),
@@ -68,6 +69,11 @@ def figure_17(quick: bool) -> Outcome:
 def _keeps(shed: float, share: float) -> bool:
     """Whether a share of the results counts as all of them."""
     return share >= 1 - _SAMPLED * shed - _NOISE
+
+
+def _loses(shed: tuple[float, ...], kept: list[float]) -> float:
+    """From where on results are lost; 1 if they never are."""
+    return next((s for s, share in zip(shed, kept, strict=True) if not _keeps(s, share)), 1.0)
 
 
 def _falls(shed: tuple[float, ...], kept: list[float]) -> str:

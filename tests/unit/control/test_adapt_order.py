@@ -81,3 +81,17 @@ def test_three_streams_add_up_all_but_the_slowest() -> None:
     control = AdaptOrder(0.3)
     control.observe(10.0, {"A": 10, "B": 50, "C": 100}, {"A": 9.0, "B": 1.0, "C": 1.0}, {"A": 10, "B": 50, "C": 100})
     assert control.gain == pytest.approx(5 * 0.02 + 10 * 0.01)
+
+
+def test_it_leaves_the_exit_only_where_the_estimate_is_clearly_below_alpha() -> None:
+    control = AdaptOrder(0.3)
+    decided = []
+    for busy in (0.29, 0.31, 0.29, 0.2, 0.18, 0.25, 0.3):
+        control.seen_s, control.arrived = 1.0, {"S": 1.0, "T": 10.0}
+        control.busy_s, control.joined = {"T": busy}, {"T": 10.0}
+        decided.append(control.decide())
+    assert decided == ["sync", "hold", "hold", "hold", "sync", "sync", "hold"]
+    resumed = AdaptOrder(0.3)
+    resumed.restore(control.to_json())
+    resumed.busy_s = {"T": 0.2}
+    assert resumed.decide() == "hold"

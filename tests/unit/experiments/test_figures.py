@@ -11,7 +11,7 @@ NAMES = {
     "kang": "2 3 4 5 6 7 8 9 10 11",
     "order": "5 6 7 8 9 10",
     "mjoin": "11 12 table1 13 15 17",
-    "grub": "2 4 7 8 9 10 11 12 13 14 15 table2 16 17 video",
+    "grub": "2 4 7 8 9 10 11 12 13 14 15 table2 16 17 video flights",
     "share": "3 5 7 8 9 10 memory",
 }
 
@@ -23,7 +23,6 @@ def test_every_figure_has_its_name(paper: str) -> None:
 
 HOLD = (
     "grub-4",
-    "grub-13",
     "grub-17",
     "order-5",
     "order-6",
@@ -38,11 +37,10 @@ HOLD = (
     "share-7",
     "share-8",
     "share-9",
-    "share-memory",
 )
 
 
-LONG = {"grub-13", "grub-17", "grub-video"}  # tens of seconds
+LONG = {"grub-17"}  # tens of seconds
 
 
 def without_long(names: Iterable[str]) -> list[Any]:
@@ -66,11 +64,14 @@ FAIL = {
     "mjoin-table1": {"the wrong order compares a fifth more, as in the paper"},
     "mjoin-13": set(),
     "mjoin-17": {"a binary tree ends before it"},
-    "grub-7": {"where a direction may be off, too, the delta metric gives 98 %"},
+    "grub-7": {
+        "and the best itself for z >= 0.4 (to 0.1 %)",
+        "where a direction may be off, too, the delta metric gives 98 %",
+    },
+    "share-memory": {"SWF's output buffer is below 3 %, at load 0.9"},
     "grub-8": set(),
     "grub-9": set(),
     "grub-10": set(),
-    "grub-video": {"harvesting misses 2 % at most"},  # of 30 events; see its page
 }
 
 
