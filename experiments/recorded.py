@@ -32,8 +32,8 @@ def recorded(name: str, folder: Path = FOLDER) -> tuple[Outcome, bool] | None:
         return None
     found = json.loads(path.read_text())
     causes = tuple(Cause(**cause) for cause in found["causes"])
-    fields = {each: found[each] for each in ("name", "title", "claim", "paper", "ours", "checks", "differences")}
-    return Outcome(**fields, causes=causes), found["short"]
+    fields = {each: found[each] for each in ("name", "title", "claim", "paper", "ours", "checks")}
+    return Outcome(**fields, differences=tuple(found["differences"]), causes=causes), found["short"]
 
 
 def all_recorded(folder: Path = FOLDER) -> Iterator[tuple[Outcome, bool]]:
