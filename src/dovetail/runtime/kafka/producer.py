@@ -1,6 +1,7 @@
 """Rows into a topic as JSON, in a transaction that also notes how far one has come."""
 
 from collections.abc import Iterable, Iterator
+from time import monotonic, sleep
 from typing import Any
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pyarrow.compute as pc
 from dovetail.errors import PlanError
 from dovetail.model.kafka import Kafka
 
-_PATIENCE_S = 60.0
+_PATIENCE_S, _LOOK_S = 60.0, 0.2  # while a group's coordinator moves, which it does in a new broker
 _ISO = "%Y-%m-%dT%H:%M:%S"
 
 
@@ -21,7 +22,8 @@ class Producing:
             import confluent_kafka
         except ImportError as error:
             raise PlanError("topics are written with confluent-kafka; pip install 'dovetail[kafka]'") from error
-        self.failures = confluent_kafka.KafkaException
+        self.failures, errors = confluent_kafka.KafkaException, confluent_kafka.KafkaError
+        self._moving = (errors.NOT_COORDINATOR, errors.COORDINATOR_NOT_AVAILABLE, errors.COORDINATOR_LOAD_IN_PROGRESS)
         common = {"bootstrap.servers": sink.servers, **dict(sink.settings)}
         self._topic, self._partition = sink.topic, confluent_kafka.TopicPartition
         self._group: Any = confluent_kafka.Consumer({**common, "group.id": name, "enable.auto.commit": "false"})
@@ -30,8 +32,15 @@ class Producing:
 
     def done(self) -> int:
         """The number that was noted last; 0 if none was."""
-        (found,) = self._group.committed([self._partition(self._topic, 0)], _PATIENCE_S)
-        return max(0, int(found.offset))
+        began = monotonic()
+        while True:
+            try:
+                (found,) = self._group.committed([self._partition(self._topic, 0)], _PATIENCE_S)
+                return max(0, int(found.offset))
+            except self.failures as error:
+                if error.args[0].code() not in self._moving or monotonic() - began > _PATIENCE_S:
+                    raise
+                sleep(_LOOK_S)
 
     def send(self, tables: Iterable[pa.Table], number: int) -> None:
         """All rows and the number, or neither."""
