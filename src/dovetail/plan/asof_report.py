@@ -59,7 +59,8 @@ def explain_asof(report: Mapping[str, Any]) -> str:
     for name, side in report["streams"].items():
         lines += _answers(name, side)
     session = "" if report["partitioning"]["partitions"] else f" (if the session has {ASSUMED_PARTITIONS} partitions)"
-    return "\n".join([*lines, f"partitioning on Spark{session}", f"  {report['partitioning']['grid']}"])
+    lines += [f"partitioning on Spark{session}", f"  {report['partitioning']['grid']}"]
+    return "\n".join([*lines, "embedded, on one thread", "  its rows are answered in order of time"])
 
 
 def _answers(name: str, side: Mapping[str, Any]) -> Iterator[str]:

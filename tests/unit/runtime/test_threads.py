@@ -193,3 +193,10 @@ def test_what_cannot_be_split_says_so(options: dict[str, Any], reason: str) -> N
     assert "embedded, on one thread" in explained
     assert reason in explained
     assert "on one thread" not in join().explain()
+
+
+def test_an_as_of_join_says_so_too() -> None:
+    asof = dv.stream("B", time="ts", schema=SCHEMA, asof=dv.asof())
+    query = dv.join(dv.stream("A", time="ts", schema=SCHEMA), asof, on="A.k = B.k")
+    assert not isinstance(query.local(threads=4).operator, Cells)
+    assert query.explain().endswith("embedded, on one thread\n  its rows are answered in order of time")
