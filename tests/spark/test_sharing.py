@@ -25,13 +25,13 @@ QUERIES: dict[str, dict[str, Any]] = {
 }
 
 
-def made(name: str, data: dict[str, Any]) -> dv.Query:
-    options = dict(QUERIES[name])
+def made(name: str, data: dict[str, Any], budget: Any = None) -> dv.Query:
+    options = dict(QUERIES[name], budget=budget)
     where = options.pop("where", None)
     streams = [dv.stream(each, frame, time="ts", delay="3 seconds") for each, frame in data.items()]
     if "by" in options:
         text = f"SELECT {options['select']} FROM A, B WHERE {ON} {options['by']}"
-        return dv.sql(text, *streams, window=options["window"], partitions=2).named(name)
+        return dv.sql(text, *streams, window=options["window"], partitions=2, budget=budget).named(name)
     return dv.join(*streams, on=f"{ON} AND {where}" if where else ON, partitions=2, **options).named(name)
 
 
@@ -39,8 +39,8 @@ def bare(name: str) -> dv.Query:
     return made(name, {each: SCHEMA.empty_table() for each in "AB"})
 
 
-def run(folder: Folder, *names: str, sinks: dict[str, Any] | None = None) -> None:
-    shared = dv.share(*(made(name, folder.frames()) for name in names))
+def run(folder: Folder, *names: str, sinks: dict[str, Any] | None = None, budget: Any = None) -> None:
+    shared = dv.share(*(made(name, folder.frames(), budget) for name in names))
     into = {name: str(folder.path / name) for name in names} | (sinks or {})
     shared.write(into, str(folder.path / "checkpoint"), trigger={"availableNow": True}).awaitTermination()
 
@@ -85,6 +85,21 @@ def test_a_changed_set_resumes_from_the_same_checkpoint(spark: Any, tmp_path: Pa
     assert late.num_rows
     assert_subset(late, everything)
     assert not [row for row in late.to_pylist() if tuple(row.items()) in known]
+
+
+@pytest.mark.parametrize("budget", [dv.budget(memory=dv.tuples(30), policy="spill"), dv.budget(cpu=0.001)], ids=str)
+def test_one_budget_for_all(spark: Any, tmp_path: Path, budget: dv.Budget) -> None:
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", seed=3, batches=4)
+    names = ("near", "far", "some") if budget.sheds else ("near", "far", "left", "semi", "each")
+    for part in (batches[:2], batches[2:]):
+        folder.feed(part)
+        run(folder, *names, budget=budget)
+    for name in names:
+        rows, alone = written(folder, name), bare(name).local()
+        expected = pa.concat_tables([alone.push(each, table) for push in batches for each, table in push.batch.items()])
+        assert_subset(rows, expected)
+        assert QUERIES[name].get("order", "none") == "none" or ordered(rows)
+        assert rows.num_rows or budget.sheds
 
 
 def test_a_batch_that_failed_half_way_is_written_once(spark: Any, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ later, 0.5 s of work may be done; a piece that takes 0.6 s leaves a debt of 0.1 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import permutations
-from math import inf, prod
+from math import inf
 from typing import Any
 
 from dovetail.control.correlations import Window as Seen
@@ -146,10 +146,8 @@ class CpuBudget:
 
     def _estimate(self, readings: Readings) -> Estimate:
         """What is missing for want of CPU and, if that is limited too, of memory; and what waits."""
-        shed, memory, waiting = _shedding(readings), readings.trimmed, readings.waiting
-        found = shed.estimate if memory is None else memory.estimate
-        possible = float(prod(readings.arrived().values()))
-        return replace(found, waiting=waiting, pending=waiting * shed.per_arrival, possible=possible)
+        found, memory = readings.estimate, readings.trimmed
+        return found if memory is None else replace(memory.estimate_of(found), possible=found.possible)
 
     def _adapt(self, seconds: float, readings: Readings, decision: Decision) -> Decision:
         before, self._before = self._before, self._counters(readings)

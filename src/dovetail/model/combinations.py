@@ -114,7 +114,6 @@ REFUSALS: tuple[Refusal, ...] = (
         "a batch that fails is tried again by Spark, and then ends the query",
         "Have the function give NULL for rows it cannot judge.",
     ),
-    Refusal({"runs": ("shared",), "budget": _BUDGETS}, "shared queries take no budget", "Let it run alone."),
     Refusal(
         _AS_OF | {"how": AXES["how"][2:]},
         "an as-of join answers the rows of one stream, with or without what the others have",

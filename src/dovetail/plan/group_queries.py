@@ -49,7 +49,8 @@ class Groups:
             _check(member, names, known)
             together.setdefault(signature(member.query), []).append(member)
         shared_schema(given)
-        apart = {name: why for each in together.values() for name, why in better_alone(each).items()}
+        free = [each for each in together.values() if each[0].query.budget is None]  # a budget is one for all of them
+        apart = {name: why for each in free for name, why in better_alone(each).items()}
         places = {each.name: place for place, some in together.items() for each in some}
         chosen = tuple(
             f"{places[each.name]}/{each.name}" if each.name in apart else places[each.name] for each in given
@@ -73,7 +74,7 @@ class Groups:
         fitting, verdicts = signature(member.query), dict(self.verdicts)
         if place is None or place.partition("/")[0] != fitting:
             others = [each for each, where in zip(self.members, self.places, strict=True) if where == fitting]
-            found = verdict(member, others)
+            found = verdict(member, others) if member.query.budget is None else None
             place = f"{fitting}/{member.name}" if found else fitting
             verdicts |= {member.name: found} if found else {}
         return replace(self, members=(*self.members, member), places=(*self.places, place), verdicts=verdicts)

@@ -1,13 +1,15 @@
 """Many queries in this process, over streams that are pushed once."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from dovetail.control.schedule import schedule_windows
+from dovetail.control.groups import GroupsOperator, written_places
+from dovetail.control.steered_group import SteeredGroup
 from dovetail.engine.operator.engine import Stopwatch
 from dovetail.engine.operator.group import Setup
-from dovetail.engine.operator.groups import GroupsOperator, written_places
 from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.plan.explain import explain
 from dovetail.plan.group_queries import Groups
@@ -46,12 +48,14 @@ class SharedRun(Run):
         snapshot: bytes | None = None,
         stopwatch: Stopwatch | None = None,
         block_rows: int | None = None,
+        meter: Callable[[], float] | None = None,
     ) -> None:
         changes = None if snapshot is None else unpack_snapshot(snapshot, _FINGERPRINT)
         if changes is not None:
             with readable():
                 groups = _as_written(groups, written_places(changes.header))
-        self._operators = GroupsOperator(groups, schedule_windows, Setup(stopwatch or WallStopwatch(), block_rows))
+        setup = Setup(stopwatch or WallStopwatch(), block_rows)
+        self._operators = GroupsOperator(groups, partial(SteeredGroup.of, setup=setup, meter=meter))
         self._begin(groups.schema, [member.query for member in groups.members], self._operators)
         self._groups = groups
         if changes is not None:
@@ -110,6 +114,6 @@ def _unused(names: list[str]) -> str:
 
 def collect_shared(groups: Groups) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
-    operator = GroupsOperator(groups, schedule_windows)
+    operator = GroupsOperator(groups, SteeredGroup.of)
     batches = [*(batch for push in pushes_of(groups.streams) for batch in operator.push(push)), *operator.close()]
     return pa.Table.from_batches(batches, groups.schema)

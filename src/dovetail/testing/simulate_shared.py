@@ -21,7 +21,6 @@ import pyarrow as pa
 from dovetail.api.shared_query import SharedQuery
 from dovetail.control.schedule import schedule_windows
 from dovetail.engine.operator.group import Group, Setup, Worked
-from dovetail.engine.operator.groups import GroupsOperator
 from dovetail.testing.simulate import Arrival, Released
 
 Service = Callable[[Worked], float]
@@ -30,7 +29,8 @@ Service = Callable[[Worked], float]
 def simulate_shared(shared: SharedQuery, arrivals: Iterable[Arrival], service: Service) -> list[Released]:
     """Play arrivals, in order of their moments and without late ones; the queries must be one operator."""
     setup = Setup(block_rows=1, eager=False)
-    (group,) = GroupsOperator(shared.groups, schedule_windows, setup).groups.values()
+    (plan,) = shared.groups.plans.values()
+    group = Group(plan, schedule_windows(plan), setup)
     coming = sorted(arrivals, key=lambda arrival: arrival.at)
     released, now = [], 0.0
     while coming or group.suspended:

@@ -6,7 +6,8 @@ from typing import Any
 from dovetail.errors import StateError
 
 _LARGEST = (1 << 62) + 1  # no count, and no time that an engine waits for, lies beyond it
-_ANY_NUMBER = ("shedding", "watermarks")  # estimates, and readings of clocks, which are made whole where they are read
+# estimates, and readings of clocks, which are made whole where they are read
+_ANY_NUMBER = ("shedding", "watermarks", "accounts")
 _FRACTIONS = ("memory", "decision")  # estimates beside counts
 _ANY_SHAPE = ("group", "decision")  # depends on who wrote it; checked where it is read
 

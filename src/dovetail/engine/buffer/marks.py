@@ -21,7 +21,7 @@ class Marks:
     def __init__(self, name: str, stream: str, window: Window, fill: int) -> None:
         self.section = f"{name}/{stream}"
         self._window = window
-        self._name = name
+        self.name = name
         self._fill = fill
         self._fresh: list[Ids] = []
         self._slices: dict[int, int] = {}  # number -> largest id
@@ -30,33 +30,33 @@ class Marks:
         window.keep_note(name, fill)
 
     def __getitem__(self, ids: Ids) -> Ids:
-        return self._window.note(self._name)[ids - self._window.base]
+        return self._window.note(self.name)[ids - self._window.base]
 
     def range(self, first: int, last: int) -> Ids:
         """The notes of consecutive tuples, as a view."""
         base = self._window.base
-        return self._window.note(self._name)[first - base : last - base]
+        return self._window.note(self.name)[first - base : last - base]
 
     def write(self, ids: Ids, values: Ids | int) -> None:
         if len(ids):
-            self._window.note(self._name)[ids - self._window.base] = values
+            self._window.note(self.name)[ids - self._window.base] = values
             self._fresh.append(ids)
 
     def turn(self, ids: Ids, before: int, after: int) -> None:
         """Notes that are ``before`` become ``after``."""
-        turned = turn_notes(self._window.note(self._name), ids, self._window.base, before, after)
+        turned = turn_notes(self._window.note(self.name), ids, self._window.base, before, after)
         if len(turned):
             self._fresh.append(turned)
 
     def lower(self, ids: Ids, values: Ids) -> None:
         """Keep the smaller of the old and the new note."""
         if len(ids):
-            np.minimum.at(self._window.note(self._name), ids - self._window.base, values)
+            np.minimum.at(self._window.note(self.name), ids - self._window.base, values)
             self._fresh.append(ids)
 
     def close(self) -> None:
         """Nobody notes anything any more."""
-        self._window.drop_note(self._name)
+        self._window.drop_note(self.name)
 
     def changes(self) -> tuple[Slices, list[SliceKey]]:
         """Notes to write and notes to delete since the last call."""
@@ -96,7 +96,7 @@ class Marks:
         """Notes read back, after their tuples."""
         ids, values = (rows.column(at).to_numpy() for at in range(2))
         kept = ids >= self._window.tail
-        self._window.note(self._name)[ids[kept] - self._window.base] = values[kept]
+        self._window.note(self.name)[ids[kept] - self._window.base] = values[kept]
         self._slices[number] = int(ids.max())
         self._next = max(self._next, number + 1)
 

@@ -9,7 +9,8 @@ A query that joined later gives out only what it can know. A row of one stream a
 after the query and every partner it may have had was stored; aggregates begin once all that counts is known.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 import pyarrow as pa
@@ -19,10 +20,11 @@ from dovetail.engine.buffer.section import Section
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.store import Store
-from dovetail.engine.deliver.exit import Exit, own_exit
+from dovetail.engine.deliver.exit import own_exit
 from dovetail.engine.deliver.hold import result_times
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.route import MEMBERSHIP, Subscription
+from dovetail.engine.deliver.unmatched import Keeper
 from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import Member
 
@@ -30,7 +32,7 @@ Rows = Iterator[pa.RecordBatch]
 
 
 class Desk:
-    """One query's way out."""
+    """One query's way out; ``exit`` is the one that it would have alone."""
 
     def __init__(self, member: Member, place: Subscription, store: Store, schema: pa.Schema) -> None:
         self.name = member.name
@@ -39,40 +41,41 @@ class Desk:
         self._schema = schema
         self._first = place.complete_from if member.query.aggregation else None
         plan = replace(store.plan, query=member.query)
-        self._exit = own_exit(member.query, store, _Known(plan, store.windows, place), f" {place.number}")
+        self.exit = own_exit(member.query, store, _Known(plan, store.windows, place), f" {place.number}")
 
     def names(self, schema: pa.Schema) -> None:
         """Rows have these columns from now on."""
         self._schema = schema
 
-    @property
-    def exit(self) -> Exit:
-        """The exit that the query would have alone."""
-        return self._exit
+    def over(self, store: Store, windows: Mapping[str, Window], keepers: Sequence[Keeper]) -> "Desk":
+        """The same for results whose members stand in other windows."""
+        other = copy(self)
+        other.exit = self.exit.over(store, windows, keepers)
+        return other
 
     def take(self, results: Partial) -> Rows:
         """Results of the query."""
-        return self._named(self._exit.give_rows(self._exit.wanted(results)))
+        return self._named(self.exit.give_rows(self.exit.wanted(results)))
 
     def leave(self, name: str, others: int, limit: int, before: int) -> Rows:
         """Rows of a stream that come out on their own."""
-        return self._named(self._exit.leave(name, others, limit, before))
+        return self._named(self.exit.leave(name, others, limit, before))
 
     def leave_at_the_end(self, latest: int) -> Rows:
         """Those that stay to the end of all input."""
-        return self._named(self._exit.leave_at_the_end(latest))
+        return self._named(self.exit.leave_at_the_end(latest))
 
     def release(self, limit: int) -> Rows:
         """What was held and is not after this time."""
-        return self._named(self._exit.release(limit))
+        return self._named(self.exit.release(limit))
 
     def adopt(self, plan: Plan) -> None:
         """Read columns as another plan stores them."""
-        self._exit.adopt(replace(plan, query=self._query))
+        self.exit.adopt(replace(plan, query=self._query))
 
     def sections(self) -> list[Section]:
         """Its parts of the state, under its number."""
-        return self._exit.sections()
+        return self.exit.sections()
 
     def close(self) -> None:
         """The query has left: nothing about tuples is noted for it any more."""
@@ -98,7 +101,11 @@ class _Known(Projection):
 
     def __init__(self, plan: Plan, windows: Mapping[str, Window], place: Subscription) -> None:
         super().__init__(plan, windows)
+        self._query, self._place = plan.query, place
         self._since, self._settled = place.since, place.settled_from
+
+    def over(self, plan: Plan, windows: Mapping[str, Window]) -> Projection:
+        return _Known(replace(plan, query=self._query), windows, self._place)
 
     def alone(self, stream: str, ids: Ids, times: Ids) -> Rows:
         if self._since:

@@ -10,7 +10,7 @@ Results in the hold name stored tuples by id. So a window asks the exit before i
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,11 +26,12 @@ from dovetail.engine.combine.store import Store
 from dovetail.engine.deliver.hold import Hold
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.sliding.stage import Sliding
-from dovetail.engine.deliver.unmatched import Semi, Unmatched, preserved_streams
+from dovetail.engine.deliver.unmatched import Keeper, Semi, Unmatched, preserved_streams
 from dovetail.model.query import JoinQuery
 from dovetail.plan.physical import Plan
 
 Rows = Iterator[pa.RecordBatch]
+Routed = tuple[Partial, Ids | None]
 _KEPT = 1 << 17  # expired tuples that a window keeps for held results however few live ones it has: about a block
 
 
@@ -47,12 +48,17 @@ class Exit:
     counts: Counter[str] = field(default_factory=Counter)
     label: str = ""  # tells the sections of its state from those of other exits of the operator
 
-    def over(
-        self, store: Store, windows: Mapping[str, Window], unmatched: Mapping[str, Unmatched], semi: Semi | None
-    ) -> "Exit":
+    def keepers(self, name: str) -> list[Keeper]:
+        """Who notes what becomes of a stream's tuples."""
+        semi = [self.semi] if self.semi and self.semi.name == name else []
+        return [*([self.unmatched[name]] if name in self.unmatched else []), *semi]
+
+    def over(self, store: Store, windows: Mapping[str, Window], keepers: Sequence[Keeper]) -> "Exit":
         """The exit of combinations whose members stand in other windows; what leaves goes through the same hold."""
-        projection = Projection(store.plan, windows)
-        row_check = RowCheck(windows, store.row_windows)
+        own = [each for each in keepers if each.label == self.label]
+        projection, row_check = self.projection.over(store.plan, windows), RowCheck(windows, store.row_windows)
+        unmatched = {each.name: each for each in own if isinstance(each, Unmatched)}
+        semi = next((each for each in own if isinstance(each, Semi)), None)
         return replace(self, projection=projection, row_check=row_check, unmatched=unmatched, semi=semi)
 
     @property
@@ -81,8 +87,12 @@ class Exit:
         self.counts["late_results"] += len(results) - len(kept)
         return kept
 
-    def give(self, results: Partial) -> Rows:
-        """Results over the windows in memory: they may wait as ids."""
+    def routed(self, results: Partial) -> Iterator[Routed]:
+        """The results, and the place of the query that each is for, if there are several."""
+        yield results, None
+
+    def give(self, results: Partial, places: Ids | None = None) -> Rows:
+        """Routed results over the windows in memory: they may wait as ids."""
         if self._noted(results):
             yield from self.hold.add(results)
 

@@ -49,6 +49,10 @@ class Projection:
             for expression in expressions
         ]
 
+    def over(self, plan: Plan, windows: Mapping[str, Window]) -> "Projection":
+        """The same over other windows."""
+        return Projection(plan, windows)
+
     def verified(self, results: Partial) -> Partial:
         """Without pairs whose keys share a hash and are not equal."""
         for equality in self._verify:

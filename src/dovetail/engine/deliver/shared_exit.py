@@ -5,22 +5,25 @@ outer, semi, anti, and     each at a desk of its own
 aggregating queries
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from dovetail.engine.block.time_range import AFTER_ALL
 from dovetail.engine.buffer.section import Section
-from dovetail.engine.combine.partial import Partial
+from dovetail.engine.buffer.window import Window
+from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.row_windows import RowCheck
 from dovetail.engine.combine.store import Store
 from dovetail.engine.deliver.ages import Ages
 from dovetail.engine.deliver.desk import Desk
-from dovetail.engine.deliver.exit import Exit, Rows
+from dovetail.engine.deliver.exit import Exit, Routed, Rows
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.route import Router, Subscription
 from dovetail.engine.deliver.shared_hold import SharedHold
+from dovetail.engine.deliver.unmatched import Keeper
 from dovetail.model.query import JoinQuery
 from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import SharedPlan, needs_desk
@@ -34,9 +37,8 @@ class Routing(Projection):
 
     def renew(self, shared: SharedPlan, places: Sequence[Subscription], certain: Sequence[str], store: Store) -> None:
         """Other queries from now on; who stays keeps the desk."""
-        query, windows = store.plan.query, store.windows
-        ages = Ages(query, windows, store.row_windows, RowCheck(windows, store.row_windows))
-        self.router = Router(shared, places, certain, windows, ages)
+        self._router_over = partial(_router, shared, places, certain, store)
+        self.router = self._router_over(store.windows)
         known = {desk.place.number: desk for desk in self.desks.values() if desk.place in places}
         for desk in self.desks.values():
             if desk.place not in places:
@@ -46,6 +48,24 @@ class Routing(Projection):
             if needs_desk(member.query):
                 self.desks[at] = known.get(place.number) or Desk(member, place, store, shared.schema)
                 self.desks[at].names(shared.schema)
+
+    def beside(self, store: Store, windows: Mapping[str, Window], keepers: Sequence[Keeper]) -> "Routing":
+        """The same for results whose members stand in other windows."""
+        other = Routing(store.plan, windows)
+        other.router = self._router_over(windows)
+        other.desks = {at: desk.over(store, windows, keepers) for at, desk in self.desks.items()}
+        return other
+
+
+def _router(
+    shared: SharedPlan,
+    places: Sequence[Subscription],
+    certain: Sequence[str],
+    store: Store,
+    windows: Mapping[str, Window],
+) -> Router:
+    ages = Ages(store.plan.query, windows, store.row_windows, RowCheck(windows, store.row_windows))
+    return Router(shared, places, certain, windows, ages)
 
 
 @dataclass(frozen=True)
@@ -67,13 +87,21 @@ class SharedExit(Exit):
     def gives_alone(self) -> bool:
         return any(desk.exit.gives_alone for desk in self._desks)
 
-    def give(self, results: Partial) -> Rows:
-        """Results over the windows in memory, handed to every query that they belong to."""
-        self.counts["made"] += len(results)
-        for some, places in self.routing.router.routed(results):
-            yield from self._hand_out(some, places)
+    def keepers(self, name: str) -> list[Keeper]:
+        return [keeper for desk in self._desks for keeper in desk.exit.keepers(name)]
 
-    def _hand_out(self, results: Partial, places: np.ndarray) -> Rows:
+    def over(self, store: Store, windows: Mapping[str, Window], keepers: Sequence[Keeper]) -> Exit:
+        routing = self.routing.beside(store, windows, keepers)
+        return replace(self, projection=routing, row_check=RowCheck(windows, store.row_windows), routing=routing)
+
+    def routed(self, results: Partial) -> Iterator[Routed]:
+        """Every result once for each query that gets it."""
+        self.counts["made"] += len(results)
+        return self.routing.router.routed(results)
+
+    def give(self, results: Partial, places: Ids | None = None) -> Rows:
+        """Routed results, handed to their queries."""
+        assert places is not None
         desks = self.routing.desks
         apart = np.isin(places, list(desks)) if desks else np.zeros(len(places), np.bool_)
         if not apart.all():
@@ -83,6 +111,11 @@ class SharedExit(Exit):
             own = places == place
             if own.any():
                 yield from self._from(desk, desk.take(results.at(own)))
+
+    def give_rows(self, results: Partial) -> Rows:
+        """Results over windows that will not stay."""
+        for some, places in self.routed(results):
+            yield from self.give(some, places)
 
     def leave(self, name: str, others: int, limit: int, before: int = AFTER_ALL) -> Rows:
         for desk in self._desks:

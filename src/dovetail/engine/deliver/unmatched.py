@@ -29,9 +29,8 @@ class Unmatched:
     """The tuples of one preserved stream that have no partner."""
 
     def __init__(self, name: str, window: Window, width: int, rows: RowWindowed | None, label: str = "") -> None:
-        self._name = name
+        self.name, self.label, self.width = name, label, width
         self._window = window
-        self._width = width
         self._rows = rows
         self._first = 0  # tuples before it have come out or have a partner
         self.marks = Marks(f"given{label}", name, window, OPEN)
@@ -39,13 +38,17 @@ class Unmatched:
     def sections(self) -> list[Marks]:
         return [self.marks]
 
+    def over(self, window: Window) -> "Unmatched":
+        """The same for tuples that stand in a window of their own."""
+        return Unmatched(self.name, window, self.width, None, self.label)
+
     def still_open(self, results: Partial) -> Partial:
         """Without results of a tuple that was already given out as unmatched."""
-        return results.where(self.marks[results.ids[self._name]] != GIVEN)
+        return results.where(self.marks[results.ids[self.name]] != GIVEN)
 
     def see(self, results: Partial) -> None:
         """These tuples have a partner."""
-        self.marks.turn(results.ids[self._name], OPEN, MATCHED)
+        self.marks.turn(results.ids[self.name], OPEN, MATCHED)
 
     def leaving(self, reach: int, before: int = AFTER_ALL) -> tuple[Ids, Ids]:
         """Tuples ``before`` a time that no partner from ``reach`` on can join, with their result times."""
@@ -69,14 +72,14 @@ class Unmatched:
     def _departures(self, ids: Ids) -> Ids:
         if self._rows is not None:
             return self._rows.leaves(ids)
-        return self._window.times[ids - self._window.base] + self._width
+        return self._window.times[ids - self._window.base] + self.width
 
     def _candidates(self, reach: int) -> Ids:
         window = self._window
         stop = window.end - window.hidden
         if self._rows is None:
             start, end = window.tail - window.base, window.end - window.base
-            stop = window.base + first_at_least(window.clock, start, end, reach - self._width + window.slack)
+            stop = window.base + first_at_least(window.clock, start, end, reach - self.width + window.slack)
         first, self._first = max(window.tail, min(self._first, stop)), stop
         return np.arange(first, stop)
 
@@ -85,14 +88,17 @@ class Semi:
     """The tuples of the first stream that have a partner, each given out once."""
 
     def __init__(self, name: str, window: Window, width: int, label: str = "") -> None:
-        self.name = name
+        self.name, self.label, self.width = name, label, width
         self._window = window
-        self._width = width
         self.marks = Marks(f"given{label}", name, window, OPEN)
         self._best = Marks(f"best{label}", name, window, NEVER)
 
     def sections(self) -> list[Marks]:
         return [self.marks, self._best]
+
+    def over(self, window: Window) -> "Semi":
+        """The same for tuples that stand in a window of their own."""
+        return Semi(self.name, window, self.width, self.label)
 
     def see(self, results: Partial) -> None:
         """Remember the smallest result time of each tuple."""
@@ -103,13 +109,16 @@ class Semi:
     def due(self, limit: int, others: int, before: int = AFTER_ALL) -> tuple[Ids, Ids]:
         """Matched tuples that no smaller result time can reach, or, ``before`` a time, nothing from ``others`` on."""
         window = self._window
-        leaving_before = window.id_from(min(others - self._width, before))
+        leaving_before = window.id_from(min(others - self.width, before))
         best = self._best.range(window.tail, window.end)
         ids = np.arange(window.tail, window.end)
         due = (best < NEVER) & (self.marks.range(window.tail, window.end) == OPEN)
         due &= (best <= limit) | (ids < leaving_before)
         self.marks.write(ids[due], GIVEN)
         return ids[due], best[due]
+
+
+Keeper = Unmatched | Semi
 
 
 def preserved_streams(

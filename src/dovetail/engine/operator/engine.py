@@ -138,6 +138,10 @@ class Engine:
         """Go on as decided: with its pace at once, with all else from the next block on."""
         self._adopted.adopt(decision)
 
+    def take_up(self) -> None:
+        """Follow what was decided, between two calls."""
+        self._adopted.take_up({})
+
     def fill(self, name: str, rows: pa.RecordBatch) -> None:
         """Store rows of a stream without joining them: they have met what came before elsewhere."""
         self.line.stored(name, self.line.inputs.doors[name].stored(rows))

@@ -33,12 +33,18 @@ from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.state import State, read_header
 from dovetail.engine.operator.stopwatch import Stopwatch
 from dovetail.engine.operator.subscriptions import Progress, Subscriptions
+from dovetail.engine.policies.memory.trim import Trim
+from dovetail.engine.policies.shed.query_accounts import QueryAccounts
+from dovetail.engine.policies.shed.shedding import Shedding
+from dovetail.engine.policies.spill.store import PartStore
+from dovetail.model.decision import Decision
 from dovetail.model.expression import Column
 from dovetail.model.output import Output
 from dovetail.model.schedule import Schedule
 from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import SharedPlan, window_sizes
 
+LOOK_EVERY = 16  # pushes, one goes in one pass: stages are not measured
 MANY_ARRIVALS = 1024  # a pass per stage over more than so many costs more than what leaves a little earlier is worth
 
 
@@ -58,6 +64,7 @@ class Setup:
     stopwatch: Stopwatch | None = None
     block_rows: int | None = None
     eager: bool = True
+    store: PartStore | None = None
 
 
 class Group:
@@ -69,11 +76,12 @@ class Group:
         subscriptions = Subscriptions.of(shared)
         exit_of = shared_exit(shared, subscriptions.places)
         stopwatch, block_rows = self._setup.stopwatch, self._setup.block_rows
-        self._engine = Engine(_with_epochs(shared.plan), stopwatch, block_rows, exit_of=exit_of)
+        self._engine = Engine(_with_epochs(shared.plan), stopwatch, block_rows, self._setup.store, exit_of)
         self._line = self._engine.line
         self._members = Members(subscriptions, self._hold)
         self.worked = Worked("", 0)
-        self._at_once = False
+        self._at_once, self._pushes = False, 0
+        self._limited = shared.plan.query.budget is not None
         self._left: list[SliceKey] = []  # in the state, of queries that have left
         self._follow(schedule or Schedule((window_sizes(shared.plan.query),), (0,)))
         self._renew_router()
@@ -96,6 +104,7 @@ class Group:
     def _follow(self, schedule: Schedule) -> None:
         """In which order arrivals look through the windows from now on."""
         store = self._line.store
+        self._staged_plan = store.plan
         sizes = {stream.name: stream.window for stream in store.plan.query.streams}
         self._agenda = Agenda(schedule)
         self._staged = {
@@ -107,6 +116,8 @@ class Group:
         told = self.subscriptions
         self._exit.routing.renew(self.shared, told.places, told.certain, self._line.store)
         self._state = State([*self._engine.sections(), self._members])
+        if self._accounts is not None:
+            self._accounts.renew([each.number for each in told.places])
         stages = [self._agenda.schedule.stage_of(window_sizes(member.query)) for member in self.shared.members]
         self._hold.renew(self.shared, told.places, stages)
 
@@ -114,7 +125,9 @@ class Group:
         self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None = None, spans: Spans | None = None
     ) -> Rows:
         """One batch, as of any operator."""
-        self._at_once = sum(rows.num_rows for rows in blocks.values()) > MANY_ARRIVALS
+        self._pushes += 1
+        many = sum(rows.num_rows for rows in blocks.values()) > MANY_ARRIVALS
+        self._at_once = many or self._pushes % LOOK_EVERY == 0
         stamped = {name: self._with_epoch(rows) for name, rows in blocks.items()}
         return self._push(self._line.read(stamped), newest, spans)
 
@@ -143,10 +156,13 @@ class Group:
 
     def _proceed(self) -> Rows:
         """All arrivals are taken in and then worked off by urgency; with one stage, or many at once, in one pass."""
-        if self._setup.eager and (self._at_once or not self._agenda.schedule.last):
+        if self._setup.eager and (self._at_once or not self._agenda.schedule.last or self._limited):
             self._hold.limits = None
-            yield from (batch for batch in self._engine.proceed() if batch.num_rows)
+            yield from self._engine.proceed()
             return
+        self._engine.take_up()
+        if self._staged_plan is not self._line.store.plan:
+            self._follow(self._agenda.schedule)
         self._take_in()
         yield from self._settle()
         while self._agenda and self._setup.eager:
@@ -183,15 +199,20 @@ class Group:
         self._hold.limits = self._agenda.limits(min(self._line.inputs.reach({}).values())) if pending else None
         yield from self._line.settle(pending, suspended=True)
 
+    def adopt(self, decision: Decision) -> None:
+        """Go on as decided, from the next block on."""
+        self._engine.adopt(decision)
+
+    @property
+    def _accounts(self) -> QueryAccounts | None:
+        """What each query misses under a budget."""
+        policy = self._line.shedding if isinstance(self._line.shedding, Shedding) else self._line.memory
+        return policy.queries if isinstance(policy, Shedding | Trim) else None
+
     @property
     def streams(self) -> tuple[str, ...]:
         """The names of its streams."""
         return self.shared.plan.query.names
-
-    @property
-    def diverts(self) -> bool:
-        """Whether rows that do not come in are handed over."""
-        return self.shared.plan.query.late == "divert"
 
     def progress(self) -> dict[str, dict[str, Any]]:
         """How far each stream has come, for a group that starts later."""
@@ -225,6 +246,7 @@ class Group:
             return self
         other = Group(shared, schedule, self._setup)
         other.apply(self.state())
+        self._line.memory.close()
         return other
 
     def changes(self) -> Changes:
@@ -263,15 +285,18 @@ class Group:
         """Slices with the columns of today: what they lack is NULL, what nobody reads any more goes."""
         fitted = {}
         for (section, number), rows in slices.items():
-            kind, _, name = section.partition("/")
-            own = number_of(section) is not None
-            fitted[section, number] = rows if own else _fit(rows, self._schema_of(kind, name))
+            schema = self._schema_of(section)
+            fitted[section, number] = rows if schema is None else _fit(rows, schema)
         return fitted
 
-    def _schema_of(self, kind: str, stream: str) -> pa.Schema:
+    def _schema_of(self, section: str) -> pa.Schema | None:
+        """Of rows whose columns depend on which queries there are."""
+        kind, _, stream = section.partition("/")
         if kind == self.diverted.section:
             return self.diverted.schema
-        return inner_schema(self.shared) if kind == "held" else self._stored_schema(stream)
+        if kind == "held":
+            return inner_schema(self.shared)
+        return self._stored_schema(stream) if kind in ("window", "waiting") else None
 
     def _stored_schema(self, stream: str) -> pa.Schema:
         plan = self._line.store.plan
@@ -298,16 +323,31 @@ class Group:
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far; of each query the rows it got, those that wait, and from when it is complete."""
-        waiting = self._exit.waiting()
+        waiting, complete = self._exit.waiting(), self._completeness()
         queries = {
             each.name: {
                 "results": self._hold.delivered[each.name],
                 "held": waiting[each.name],
                 "complete_from": each.complete_from,
+                **complete.get(each.number, {}),
             }
             for each in self.subscriptions.places
         }
         return self._engine.metrics() | {"queries": queries}
+
+    def _completeness(self) -> dict[int, dict[str, float]]:
+        """By number, what each query misses and how complete it is, with bands; empty if nothing is left out."""
+        (readings,), accounts = self._engine.statistics(), self._accounts
+        if accounts is None:
+            return {}
+        found = accounts.estimates(readings.estimate)
+        if (
+            readings.trimmed is not None and readings.estimate.blind
+        ):  # else the sample tells of each query's own windows
+            found = {number: readings.trimmed.estimate_of(each) for number, each in found.items()}
+        kept = ("missed", "missed_low", "missed_high", "completeness", "completeness_low", "completeness_high")
+        reports = {number: each.report() for number, each in found.items()}
+        return {number: {name: each[name] for name in kept} for number, each in reports.items()}
 
 
 class Members(HeaderSection):

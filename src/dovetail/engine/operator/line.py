@@ -147,10 +147,10 @@ class Line:
     def deliver(self, found: Partial) -> Rows:
         """Complete combinations: those that are results leave, or wait for their order."""
         results = self.exit.certain(found)
-        if len(results):
-            self.shedding.see(results)
-            self.memory.see(results)
-            yield from self.exit.give(results)
+        for some, places in self.exit.routed(results) if len(results) else ():
+            self.shedding.see(some, places)
+            self.memory.see(some, places)
+            yield from self.exit.give(some, places)
 
     def settles_first(self, blocks: Mapping[str, Block]) -> bool:
         """Whether something must leave before these blocks are joined.

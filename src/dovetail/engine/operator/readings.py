@@ -1,10 +1,12 @@
 """What control may read of a running operator: the only thing that it knows of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 
 from dovetail.engine.operator.line import Line
 from dovetail.engine.operator.observed import Observed
 from dovetail.engine.policies.memory.trim import Trim
+from dovetail.engine.policies.shed.estimate import Estimate
 from dovetail.engine.policies.shed.shedding import Shedding
 from dovetail.model.decision import Decision
 from dovetail.plan.physical import Plan
@@ -60,6 +62,17 @@ class Readings:
     def shedding(self) -> Shedding | None:
         """The account of what is left out under a CPU budget."""
         return self.line.shedding if isinstance(self.line.shedding, Shedding) else None
+
+    @property
+    def estimate(self) -> Estimate:
+        """What is missing for want of CPU or memory, as counted, and what waits."""
+        shed, waiting = self.shedding, self.waiting
+        possible = float(prod(self.arrived().values()))
+        if shed is not None:
+            pending = waiting * shed.per_arrival
+            return replace(shed.estimate, waiting=waiting, pending=pending, possible=possible)
+        assert self.trimmed is not None, "only these two leave anything out"
+        return replace(self.trimmed.counted, possible=possible)
 
     @property
     def trimmed(self) -> Trim | None:

@@ -21,11 +21,11 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import pyarrow as pa
 
-from dovetail.control.schedule import schedule_windows
+from dovetail.control.steered_group import SteeredGroup
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.section import Changes
 from dovetail.engine.operator.contract import Operator
-from dovetail.engine.operator.group import Group, Setup
+from dovetail.engine.operator.group import Setup
 from dovetail.engine.operator.state import read_header
 from dovetail.model.statistics import Statistics
 from dovetail.observe.statistics_report import statistics_report
@@ -85,7 +85,7 @@ class Job:
     def operator(self, parts: StateParts) -> Operator:
         """A new operator; what it spills goes to ``parts``."""
         if self.shared is not None:
-            return Group(self.shared, schedule_windows(self.shared), Setup(WallStopwatch()))
+            return SteeredGroup.of(self.shared, Setup(WallStopwatch(), store=parts if self.spills else None))
         stopwatch = WallStopwatch(self.plan.query.order)
         hands = Hands(stopwatch, store=parts if self.spills else None)
         return operator_of(self.plan, hands) if self.plan.query.answered is not None else shaped(self.plan, hands)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from dovetail.engine.buffer.section import Section
-from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.policies.stages import Rows
 
 Incoming = Mapping[str, pa.Table | pa.RecordBatch]
@@ -30,8 +30,8 @@ class MemoryPolicy(Protocol):
     def shown(self, name: str, first: int) -> None:
         """A block of tuples stored ahead, the first of them under this id, is seen from now on."""
 
-    def see(self, results: Partial) -> None:
-        """These results were made."""
+    def see(self, results: Partial, places: Ids | None = None) -> None:
+        """These results were made, for the queries in these places if there are several."""
 
     def work(self, pending: Mapping[str, int]) -> Rows:
         """A block was joined, or a call is about to end: make room; results that were owed come out.
@@ -67,7 +67,7 @@ class Unlimited:
     def shown(self, name: str, first: int) -> None:
         """Nothing to note."""
 
-    def see(self, results: Partial) -> None:
+    def see(self, results: Partial, places: Ids | None = None) -> None:
         """Nothing to count."""
 
     def work(self, pending: Mapping[str, int]) -> Rows:

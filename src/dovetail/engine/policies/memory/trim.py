@@ -24,11 +24,12 @@ import numpy as np
 from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.marks import Marks
 from dovetail.engine.buffer.section import HeaderSection, Section
-from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.policies.memory.account import Account
 from dovetail.engine.policies.memory.policy import Incoming, Reach, Unlimited, others
 from dovetail.engine.policies.memory.sample_older import sample_older
 from dovetail.engine.policies.shed.estimate import Estimate
+from dovetail.engine.policies.shed.query_accounts import QueryAccounts
 from dovetail.engine.policies.shed.shedding import Shedding
 from dovetail.engine.policies.shed.weights import WHOLE, Weights
 from dovetail.engine.policies.stages import Rows, Stages
@@ -69,7 +70,8 @@ class Trim(HeaderSection, Unlimited):
             for name, window in stages.store.windows.items()
             if name not in stages.store.row_windows
         }
-        self._weights.shares = self._shares
+        self._weights.shares.update(self._shares)
+        self.queries = QueryAccounts(stages.store.windows, self._weights) if shedding is None else shedding.queries
 
     def admit(self, incoming: Incoming) -> None:
         """Refuse only what may not be met by leaving results out."""
@@ -79,11 +81,12 @@ class Trim(HeaderSection, Unlimited):
                 f"({self._budget}) cannot be met. Give it more memory, smaller windows, or a lower min_completeness."
             )
 
-    def see(self, results: Partial) -> None:
+    def see(self, results: Partial, places: Ids | None = None) -> None:
         """Results were made; with a CPU budget, whoever keeps that has counted them."""
         if self._shedding is None:
-            self._estimate.produced += len(results)
-            self._estimate.missed += float((self._weights.of(results) - 1).sum())
+            _count(self._estimate, self._weights, results)
+            for own, account in self.queries.of(results, places):
+                _count(account.estimate, account.weights, own)
 
     def work(self, pending: Mapping[str, int]) -> Rows:
         """Count what was looked at, then make room."""
@@ -203,7 +206,16 @@ class Trim(HeaderSection, Unlimited):
         The sample is right on average and may be small; that what left matched as often as what stayed is a precise
         guess and may be wrong. Where the sample does not speak against the guess, the guess counts.
         """
-        known, missed = self._estimate, self._estimate.missed
+        return self.estimate_of(self._estimate)
+
+    @property
+    def counted(self) -> Estimate:
+        """What was counted, before any guess."""
+        return self._estimate
+
+    def estimate_of(self, known: Estimate) -> Estimate:
+        """The same from the account of one query among several."""
+        missed = known.missed
         if known.blind:
             missed += known.total * self._more
         elif self._shedding is None:
@@ -223,7 +235,7 @@ class Trim(HeaderSection, Unlimited):
 
     def sections(self) -> Sequence[Section]:
         """Of which share of the tuples like it each stored one is, and what was counted."""
-        return (*self._shares.values(), self)
+        return (*self._shares.values(), self, *([self.queries] if self._shedding is None else []))
 
     def header(self) -> dict[str, Any]:
         return {
@@ -261,3 +273,8 @@ class Trim(HeaderSection, Unlimited):
             **{name: found[name] for name in ("completeness", "completeness_low", "completeness_high")},
             "over": self.over,
         }
+
+
+def _count(estimate: Estimate, weights: Weights, results: Partial) -> None:
+    estimate.produced += len(results)
+    estimate.missed += float((weights.of(results) - 1).sum())

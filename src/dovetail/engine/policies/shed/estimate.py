@@ -24,6 +24,9 @@ from dataclasses import dataclass, fields
 from math import prod, sqrt
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 _DEVIATIONS = 2.5
 _CAUTION = 1.3
 _UNSEEN = 3  # sampled results, that may well have been there and were not met: the rule of three
@@ -50,6 +53,12 @@ class Estimate:
     waiting: int = 0
     pending: float = 0.0
     possible: float = 0.0
+
+    def add(self, owed: npt.NDArray[np.float64], sampling: bool) -> None:
+        """What each arrival of a block missed, told by its results; if only some tell, that may be off."""
+        self.missed += float(owed.sum())
+        if sampling:
+            self.sampling_variance += float((owed**2).sum())
 
     @property
     def total(self) -> float:

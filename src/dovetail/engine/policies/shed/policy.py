@@ -10,7 +10,7 @@ from dovetail.engine.admit.door import Columns, Times
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.block.block import Block
 from dovetail.engine.buffer.section import Section
-from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.model.shedding import Shed
 
 
@@ -28,8 +28,8 @@ class ShedPolicy(Protocol):
     def marked(self, name: str, block: Block) -> Block:
         """A block of a row window, whose tuples count even if they are left out: some of them cannot match."""
 
-    def see(self, results: Partial) -> None:
-        """Results of the block that probes now."""
+    def see(self, results: Partial, places: Ids | None = None) -> None:
+        """Results of the block that probes now, for the queries in these places if there are several."""
 
     def follow(self, decision: Shed, gate: Gate) -> None:
         """Go on with another decision; what waits at the gate is thinned like what will come."""
@@ -50,7 +50,7 @@ class KeepAll:
     def marked(self, name: str, block: Block) -> Block:
         return block
 
-    def see(self, results: Partial) -> None:
+    def see(self, results: Partial, places: Ids | None = None) -> None:
         """Nothing to learn."""
 
     def follow(self, decision: Shed, gate: Gate) -> None:

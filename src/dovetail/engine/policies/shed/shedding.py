@@ -21,9 +21,10 @@ from dovetail.engine.block.block import Block
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.buffer.section import HeaderSection, Section
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.policies.shed.estimate import Estimate
 from dovetail.engine.policies.shed.learned import Learned
+from dovetail.engine.policies.shed.query_accounts import QueryAccounts
 from dovetail.engine.policies.shed.weights import Weights
 from dovetail.model.budget import Budget
 from dovetail.model.query import JoinQuery
@@ -71,6 +72,7 @@ class Shedding(HeaderSection):
         self.weights = Weights(windows, self.estimate)
         self.learned = Learned()
         self.logs = self.weights.logs
+        self.queries = QueryAccounts(windows, self.weights)
         self.counts: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
         self._edges: dict[tuple[str, str], Times] = {}
@@ -193,36 +195,45 @@ class Shedding(HeaderSection):
         self.counts["skipped"] += round(partials * (whole - seen))
         self.estimate.left_out += partials * max(0.0, whole - seen)
 
-    def see(self, results: Partial) -> None:
-        """Results of the block that probes now."""
+    def see(self, results: Partial, places: Ids | None = None) -> None:
+        """Results of the block that probes now; of shared queries, each as often as there are queries that get it."""
         block = self._block
         assert block is not None
-        self.estimate.produced += len(results)
         arrivals = results.ids[block.arriving] - block.first
-        weights, whole = self.weights.of(results), self.decision.picks is None
-        sampled = block.sampled[arrivals]
-        self.estimate.missed += float((weights[~sampled] - 1).sum())
+        some = self._count(self.estimate, self.weights, block.owed, results)
+        for own, account in self.queries.of(results, places):
+            self._count(account.estimate, account.weights, account.owed_by(len(block.sampled)), own)
         block.found += np.bincount(arrivals, minlength=len(block.found))
-        if not whole and len(self._windows) == 2 and not sampled.all():
-            self._gather(results.at(~sampled))
-        if not sampled.any():
-            return
+        if self.decision.picks is not None and len(self._windows) == 2 and len(some) < len(results):
+            self._gather(results.at(~block.sampled[arrivals]))
+        if len(some):
+            self._learn(some)
+
+    def _count(self, estimate: Estimate, weights_of: Weights, owed_by: Floats, results: Partial) -> Partial:
+        """Count results, and by sampled arrival what they stand for beyond themselves; the results of those."""
+        block = self._block
+        assert block is not None
+        estimate.produced += len(results)
+        arrivals = results.ids[block.arriving] - block.first
+        weights, whole = weights_of.of(results), self.decision.picks is None
+        sampled = block.sampled[arrivals]
+        estimate.missed += float((weights[~sampled] - 1).sum())
         some, weights = results.at(sampled), weights[sampled] / self.thin
         owed = weights - 1
-        if not whole:
-            self.estimate.unit = 1 / (self._sample * self.thin)
+        if not whole and len(some):
+            estimate.unit = 1 / (self._sample * self.thin)
             owed += ~self._inside(block.arriving, some) * weights * (1 - self._sample) / self._sample
-        block.owed += np.bincount(arrivals[sampled], owed, len(block.owed))
-        self._learn(some)
+        owed_by += np.bincount(arrivals[sampled], owed, len(owed_by))
+        return some
 
     def end(self, block: Sampling) -> None:
         """It has probed."""
-        self.estimate.missed += float(block.owed.sum())
+        sampling = self.decision.picks is not None
+        self.estimate.add(block.owed, sampling)
+        self.queries.end(sampling)
         found, squares, sampled = block.found, block.found**2, block.sampled
         self.learned.sampled(block.arriving, float(found[sampled].sum()), float(squares[sampled].sum()))
         self.learned.others[block.arriving] += found[~sampled].sum(), squares[~sampled].sum(), (~sampled).sum()
-        if self.decision.picks is not None:
-            self.estimate.sampling_variance += float((block.owed**2).sum())
         results, arrivals = self._recent
         made = self.estimate.total - block.total_before
         self._recent = _RECENT * results + made, _RECENT * arrivals + len(block.sampled)
@@ -306,7 +317,7 @@ class Shedding(HeaderSection):
 
     def sections(self) -> list[Section]:
         """The account of what was left out."""
-        return [self]
+        return [self, self.queries]
 
     def header(self) -> dict[str, Any]:
         return {

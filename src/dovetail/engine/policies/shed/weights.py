@@ -25,14 +25,25 @@ Floats = npt.NDArray[np.float64]
 
 
 class Weights:
-    """What the results of one engine stand for; adds to the variance of its ``estimate``."""
+    """What the results of one engine stand for; adds to the variance of its ``estimate``.
 
-    def __init__(self, windows: Mapping[str, Window], estimate: Estimate) -> None:
+    ``like``: of the same tuples, for the results of one query among several, under a ``label``.
+    """
+
+    def __init__(
+        self, windows: Mapping[str, Window], estimate: Estimate, like: "Weights | None" = None, label: str = ""
+    ) -> None:
         self._windows, self._estimate = windows, estimate
-        self.logs = {name: KeepLog() for name in windows}
-        self.shares: dict[str, Marks] = {}
+        self.logs: dict[str, KeepLog] = {name: KeepLog() for name in windows} if like is None else like.logs
+        self.shares: dict[str, Marks] = {} if like is None else like.shares
+        self._note_name = f"{_NOTE}{label}"
         for window in windows.values():
-            window.keep_note(_NOTE, 0)
+            window.keep_note(self._note_name, 0)
+
+    def close(self) -> None:
+        """Nobody asks any more."""
+        for window in self._windows.values():
+            window.drop_note(self._note_name)
 
     def of(self, results: Partial) -> Floats:
         """One number per result."""
@@ -59,7 +70,7 @@ class Weights:
         """Add to what each tuple's results stand for, and to the variance that dropping tuples like it makes."""
         window = self._windows[name]
         tuples, first, places = np.unique(ids, return_index=True, return_inverse=True)
-        note, slots = window.note(_NOTE), tuples - window.base
+        note, slots = window.note(self._note_name), tuples - window.base
         before = note[slots] / _UNIT
         after = before + np.bincount(places, weights, len(tuples))
         note[slots] = np.round(after * _UNIT)

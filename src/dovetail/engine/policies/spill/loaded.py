@@ -4,16 +4,16 @@ Notes say what became of a tuple (unmatched so far, given out, best result time)
 again if joining changed them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.deliver.unmatched import Semi, Unmatched
+from dovetail.engine.deliver.unmatched import Keeper
 from dovetail.engine.policies.spill.part import EPOCH, Epochs, Part, Span, epochs_of, span_in_memory
 from dovetail.engine.policies.spill.store import PartStore
 from dovetail.engine.policies.stages import Stages
@@ -29,8 +29,7 @@ class Loaded:
     window: Window
     span: Span
     departures: Epochs | None = None  # by slot; None: all at the span's
-    unmatched: Mapping[str, Unmatched] = field(default_factory=dict)
-    semi: Semi | None = None
+    keepers: Sequence[Keeper] = ()
 
     def arrived(self, ids: Epochs) -> Epochs:
         """The epochs in which these tuples arrived."""
@@ -46,9 +45,8 @@ class Loaded:
 
 def in_memory(stages: Stages, name: str) -> Loaded:
     """The stream's window as it is."""
-    unmatched = {name: stages.exit.unmatched[name]} if name in stages.exit.unmatched else {}
     window = stages.store.windows[name]
-    return Loaded(window, span_in_memory(window), None, unmatched, stages.exit.semi if _is_semi(stages, name) else None)
+    return Loaded(window, span_in_memory(window), None, stages.exit.keepers(name))
 
 
 @contextmanager
@@ -56,11 +54,12 @@ def loaded(stages: Stages, store: PartStore, part: Part) -> Iterator[Loaded]:
     """The part in memory; what joining it changed about its tuples is kept."""
     rows, notes = without_notes(store.read(part.number))
     found = _window(stages, part, rows)
-    for name, values in notes.items():
-        found.window.note(name)[: part.rows] = values
+    kept = note_names(stages, part.stream)
+    for name in notes.keys() & set(kept):
+        found.window.note(name)[: part.rows] = notes[name]
     yield found
-    now = {name: found.window.note(name)[: part.rows] for name in notes}
-    if any((now[name] != values).any() for name, values in notes.items()):
+    now = {name: found.window.note(name)[: part.rows] for name in kept}
+    if any(name not in notes or (now[name] != notes[name]).any() for name in kept):
         store.write(part.number, with_notes(rows, now))
 
 
@@ -68,23 +67,26 @@ def _window(stages: Stages, part: Part, rows: pa.RecordBatch) -> Loaded:
     plan, name = stages.store.plan, part.stream
     window = Window(plan.query.stream(name), plan.storage[name])
     window.keep_note(EPOCH, 0)
-    unmatched = (
-        {name: Unmatched(name, window, stages.store.widths[name], None)} if name in stages.exit.unmatched else {}
-    )
-    semi = Semi(name, window, stages.store.widths[name]) if _is_semi(stages, name) else None
-    window.append(stages.store.doors[name].stored(rows))
+    keepers = [each.over(window) for each in stages.exit.keepers(name)]
+    window.append(stages.store.doors[name].stored(_with_all_columns(stages, name, rows)))
     window.note(EPOCH)[: part.rows] = epochs_of(part.runs)
     departures = epochs_of(part.departures) if part.departures else None
-    return Loaded(window, part.span, departures, unmatched, semi)
+    return Loaded(window, part.span, departures, keepers)
 
 
-def _is_semi(stages: Stages, name: str) -> bool:
-    return stages.exit.semi is not None and name == stages.exit.semi.name
+def _with_all_columns(stages: Stages, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """NULL in columns that were not stored when the part was written: a query that reads them has joined since."""
+    plan, here = stages.store.plan, rows.schema.names
+    schema = plan.query.stream(name).schema
+    for column in plan.storage[name].columns:
+        if column not in here:
+            rows = rows.append_column(schema.field(column), pa.nulls(rows.num_rows, schema.field(column).type))
+    return rows
 
 
 def note_names(stages: Stages, name: str) -> list[str]:
     """The notes that tuples of a stream carry."""
-    return ["given", "best"] if _is_semi(stages, name) else ["given"] if name in stages.exit.unmatched else []
+    return [marks.name for each in stages.exit.keepers(name) for marks in each.sections()]
 
 
 def with_notes(rows: pa.RecordBatch, notes: Notes) -> pa.RecordBatch:

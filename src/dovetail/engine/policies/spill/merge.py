@@ -41,8 +41,13 @@ def merge_parts(store: PartStore, flush: Flush, parts: Iterable[Part], number: i
 
 def _tried(store: PartStore, parts: list[Part], numbers: Iterator[int]) -> list[Part]:
     """One part, or all as they are if there is no room to write it."""
+    if len(parts) == 1:
+        return parts
+    read = [store.read(part.number) for part in parts]
+    if any(rows.schema.names != read[0].schema.names for rows in read):
+        return parts  # queries that joined or left in between stored other columns
     try:
-        return parts if len(parts) == 1 else [_merged(store, parts, next(numbers))]
+        return [_merged(store, parts, read, next(numbers))]
     except BudgetError:
         return parts
 
@@ -60,8 +65,8 @@ def _fitting(parts: list[Part], most: int) -> Iterator[list[Part]]:
         yield group
 
 
-def _merged(store: PartStore, parts: list[Part], number: int) -> Part:
-    rows = pa.concat_batches([store.read(part.number) for part in parts])
+def _merged(store: PartStore, parts: list[Part], read: list[pa.RecordBatch], number: int) -> Part:
+    rows = pa.concat_batches(read)
     store.write(number, rows)
     for part in parts:
         store.delete(part.number)

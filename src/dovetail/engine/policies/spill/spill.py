@@ -16,7 +16,7 @@ from typing import Any
 
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.section import Section
-from dovetail.engine.combine.partial import Partial
+from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.policies.memory.account import Account, take_them
 from dovetail.engine.policies.memory.policy import Incoming, Reach, Unlimited, others
 from dovetail.engine.policies.spill.choose import Choice, choice_of
@@ -47,7 +47,6 @@ class Spill(Unlimited):
         self._account = Account(stages, budget.memory)
         self.choice = choice_of(stages.store.plan.query)
         self._flush = Flush(stages, self._account, self.choice, store)
-        self._later = stages.store.plan.query.order != "none" or stages.store.plan.query.how != "inner"
         self._pauses = Pauses()
         self._paused = False
         self.parts = {}
@@ -86,7 +85,7 @@ class Spill(Unlimited):
         window = self.stages.store.windows[name]
         window.note(EPOCH)[first - window.base : window.end - window.base] = self.epoch
 
-    def see(self, results: Partial) -> None:
+    def see(self, results: Partial, places: Ids | None = None) -> None:
         """Nothing is missing, so nothing is counted."""
 
     def work(self, pending: Mapping[str, int]) -> Rows:
@@ -126,7 +125,7 @@ class Spill(Unlimited):
             window.fill_note(EPOCH, epoch)
 
     def _due(self, reach: Reach) -> bool:
-        if min(reach.values()) >= AFTER_ALL or (self._paused and self._later):
+        if min(reach.values()) >= AFTER_ALL or (self._paused and self.stages.exit.gives_later):
             return True
         output, limit = self._account.held_output(), self._account.limit
         if min(reach.values()) > min(self.floor.values()) and (output > _HELD_SHARE * limit or self._is_over()):
@@ -180,9 +179,8 @@ class Spill(Unlimited):
 
     def _deliver(self, members: Members, found: Partial) -> Rows:
         windows = {name: member.window for name, member in members.items()}
-        unmatched = {name: kept for member in members.values() for name, kept in member.unmatched.items()}
-        semi = next((member.semi for member in members.values() if member.semi), None)
-        exit = self.stages.exit.over(self.stages.store, windows, unmatched, semi)
+        keepers = [each for member in members.values() for each in member.keepers]
+        exit = self.stages.exit.over(self.stages.store, windows, keepers)
         self.counts["disk_results"] += len(found)
         yield from exit.give_rows(exit.certain(found))
 

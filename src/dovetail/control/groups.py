@@ -10,34 +10,32 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from dovetail.control.steered_group import SteeredGroup
 from dovetail.engine.admit.door import Lateness
 from dovetail.engine.admit.inputs import Batch, Spans
 from dovetail.engine.buffer.section import Changes, Slices
 from dovetail.engine.operator.engine import Rows
-from dovetail.engine.operator.group import Group, Setup
+from dovetail.engine.operator.group import Group
 from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.side_output import GroupsDiverted
 from dovetail.engine.operator.state import FORMAT, read_header
 from dovetail.errors import StateError
-from dovetail.model.schedule import Schedule
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import SharedPlan
 
-ScheduleOf = Callable[[SharedPlan], Schedule]
-
 
 class GroupsOperator:
-    """The operators of some groups of queries, by group; ``schedule_of`` says how a group works its arrivals off."""
+    """The operators of some groups of queries, by group; ``new`` makes one."""
 
-    def __init__(self, groups: Groups, schedule_of: ScheduleOf, setup: Setup | None = None) -> None:
-        self._schedule_of, self._setup = schedule_of, setup
-        self.groups = {place: self._new(plan) for place, plan in groups.plans.items()}
+    def __init__(self, groups: Groups, new: Callable[[SharedPlan], SteeredGroup]) -> None:
+        self._new = new
+        self.groups = {place: new(plan) for place, plan in groups.plans.items()}
         self._progress: dict[str, dict[str, Any]] = {}
         self.diverted = GroupsDiverted()
-        self.diverted.follow(self.groups)
+        self.diverted.follow(self._inner())
 
-    def _new(self, plan: SharedPlan) -> Group:
-        return Group(plan, self._schedule_of(plan), self._setup)
+    def _inner(self) -> dict[str, Group]:
+        return {place: group.operator for place, group in self.groups.items()}
 
     def push(
         self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None = None, spans: Spans | None = None
@@ -58,7 +56,7 @@ class GroupsOperator:
     def close(self) -> Rows:
         return chain.from_iterable(group.close() for group in self.groups.values())
 
-    def _with(self, *streams: str) -> Iterator[Group]:
+    def _with(self, *streams: str) -> Iterator[SteeredGroup]:
         for group in self.groups.values():
             if any(name in group.streams for name in streams):
                 yield group
@@ -76,12 +74,12 @@ class GroupsOperator:
         changed = {}
         for place, plan in groups.plans.items():
             if place in self.groups:
-                changed[place] = self.groups[place].changed(plan, self._schedule_of(plan))
+                changed[place] = self.groups[place].changed(plan)
             else:
                 changed[place] = self._new(plan)
                 changed[place].start_late(self._progress)
         self.groups = changed
-        self.diverted.follow(changed)
+        self.diverted.follow(self._inner())
 
     def _remember(self) -> None:
         """How far each stream has come."""
