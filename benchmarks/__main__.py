@@ -15,6 +15,7 @@ NAMES = {
     "as_of": "an as-of join by a row window in one push, 20,000 to 1,280,000 rows; results equal to DuckDB's",
     "aggregates": "what a result costs a sliding aggregate, with 1,000 to 1,000,000 results that count",
     "share": "1 to 1,000 queries in one operator, against as many separate runs and as many of Spark's own joins",
+    "share_response": "how long results take under each schedule of shared queries, on the wall clock",
     "order": "ordered output as a share of the speed without order; embedded and on Spark",
     "equi": "two streams on Spark, against Spark's own join and the bare cost of handing rows to Python",
     "equi3": "three streams on Spark, against Spark's own joins one after the other",

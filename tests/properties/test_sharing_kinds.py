@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 
+import pyarrow as pa
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import dovetail as dv
 from dovetail.model.window import RowWindow
+from dovetail.runtime.shared import SharedRun
+from dovetail.testing import assert_same_rows, oracle, ordered, play_event
 from tests.properties.queries import FILTERS, OUTPUTS, Draw, RandomQuery, queries, row_windows, time_windows
 from tests.properties.scripts import scripts
-from tests.properties.shared_queries import ORDERS, SCHEDULES, other_window
+from tests.properties.shared_queries import ORDERS, SCHEDULES, other_window, rows_of
 from tests.properties.test_aggregates import AGGREGATES, KEYS
 from tests.properties.test_sharing import assert_isolated
 
@@ -73,3 +76,23 @@ def test_row_windows_per_key(data: st.DataObject) -> None:
         checked(data, drawn.with_windows(*(RowWindow(1, "key") for _ in drawn.streams)), aggregates=False)
     except dv.PlanError:
         event("a stream without a key")
+
+
+@given(st.data())
+def test_a_run_that_owns_its_time_gives_the_same_rows(data: st.DataObject) -> None:
+    """Arrivals are taken in, and some pieces of work are done in between; all is out at the end, in order."""
+    drawn = data.draw(queries(most=3))
+    members = [data.draw(one_of_many(drawn, f"query {at}")) for at in range(data.draw(st.integers(1, 4)))]
+    shared = dv.share(*members, schedule=data.draw(st.sampled_from(SCHEDULES)))
+    script = data.draw(scripts(drawn))
+    run, results = SharedRun(shared.groups, block_rows=data.draw(st.sampled_from([1, 3])), eager=False), []
+    for happening in script:
+        results.append(play_event(run, happening))
+        left = iter(range(data.draw(st.integers(0, 4))))
+        results.append(run._table(run.operator.work(lambda: next(left, None) is not None)))  # type: ignore[attr-defined]  # noqa: B023
+    rows = pa.concat_tables(results)
+    assert not run.suspended
+    for query in members:
+        own = rows_of(rows, query)
+        assert_same_rows(own, oracle(query.model, script).rows)
+        assert query.model.order == "none" or ordered(own)

@@ -37,11 +37,14 @@ class SharedQuery:
         """Columns of the result: ``query``, ``result_time``, then every column that some query selects."""
         return self.groups.schema
 
-    def local(self, snapshot: bytes | None = None) -> "SharedRun":
-        """The embedded engine; from a snapshot of the same or of other queries over these streams, it goes on."""
+    def local(self, snapshot: bytes | None = None, eager: bool = True) -> "SharedRun":
+        """The embedded engine; from a snapshot of the same or of other queries over these streams, it goes on.
+
+        With ``eager=False`` a push only takes arrivals in, and ``run.work(seconds)`` does the most urgent work.
+        """
         from dovetail.runtime.shared import SharedRun
 
-        return SharedRun(self.groups, snapshot)
+        return SharedRun(self.groups, snapshot, eager=eager)
 
     def collect(self) -> pa.Table:
         """Run finite inputs to the end with the embedded engine, in order of event time."""

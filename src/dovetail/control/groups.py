@@ -86,6 +86,19 @@ class GroupsOperator:
         for group in self.groups.values():
             self._progress |= group.progress()
 
+    @property
+    def suspended(self) -> int:
+        """How many arrivals of some group have not looked through all windows yet."""
+        return sum(group.suspended for group in self.groups.values())
+
+    def work(self, goes_on: Callable[[], bool]) -> Rows:
+        """The most urgent work of each group in turn, piece by piece as long as ``goes_on`` says so."""
+        while busy := [group for group in self.groups.values() if group.suspended]:
+            for group in busy:
+                if not goes_on():
+                    return
+                yield from group.work()
+
     def statistics(self) -> tuple[Readings, ...]:
         """Of every group."""
         return tuple(each for group in self.groups.values() for each in group.statistics())

@@ -49,8 +49,8 @@ class SteeredGroup(Steered):
         return other
 
     @property
-    def suspended(self) -> bool:
-        """Whether arrivals have not looked through all windows yet."""
+    def suspended(self) -> int:
+        """How many arrivals have not looked through all windows yet."""
         return self.operator.suspended
 
     def work(self) -> Rows:

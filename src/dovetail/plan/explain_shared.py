@@ -9,11 +9,13 @@ from dovetail.plan.group_queries import Groups
 from dovetail.plan.report import plan_report
 from dovetail.plan.share_queries import Member, SharedPlan
 
+_ON_SPARK = "  (on Spark it orders the work within a batch, whose results leave when it ends)"
+
 
 def explain_shared(groups: Groups) -> str:
     """One part per operator: its queries, then its plan."""
     plans = groups.plans
-    head = f"{len(groups.members)} queries, {len(plans)} operators, schedule {groups.schedule}"
+    head = f"{len(groups.members)} queries, {len(plans)} operators, schedule {groups.schedule}\n{_ON_SPARK}"
     parts = ["\n".join([*_queries(groups, plan), *_operator(plan)]) for plan in plans.values()]
     return "\n\n".join([head, *parts])
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from dovetail.control.steered_group import SteeredGroup
 from dovetail.engine.operator.engine import Stopwatch
 from dovetail.engine.operator.group import Setup
 from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_snapshot
+from dovetail.errors import DataError, QueryError
 from dovetail.plan.explain import explain
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import member_of
@@ -19,6 +21,7 @@ from dovetail.runtime.local import Run
 from dovetail.runtime.plans import plans_of
 from dovetail.runtime.wall_stopwatch import WallStopwatch
 
+_PIECE_ROWS = 256  # arrivals that are suspended together: a piece of work is one stage of them
 _FINGERPRINT = "shared"
 
 
@@ -49,18 +52,37 @@ class SharedRun(Run):
         stopwatch: Stopwatch | None = None,
         block_rows: int | None = None,
         meter: Callable[[], float] | None = None,
+        eager: bool = True,
     ) -> None:
         changes = None if snapshot is None else unpack_snapshot(snapshot, _FINGERPRINT)
         if changes is not None:
             with readable():
                 groups = _as_written(groups, written_places(changes.header))
-        setup = Setup(stopwatch or WallStopwatch(), block_rows)
+        _check_eager(eager, groups)
+        setup = Setup(stopwatch or WallStopwatch(), block_rows or (None if eager else _PIECE_ROWS), eager)
         self._operators = GroupsOperator(groups, partial(SteeredGroup.of, setup=setup, meter=meter))
         self._begin(groups.schema, [member.query for member in groups.members], self._operators)
         self._groups = groups
         if changes is not None:
             with readable():
                 self._operators.apply(changes)
+
+    def work(self, seconds: float | None = None) -> pa.Table:
+        """Do the most urgent work for so long, or all there is; the results that became certain.
+
+        For runs made with ``local(eager=False)``, whose pushes only take arrivals in. A piece of work that was begun
+        is finished.
+        """
+        self._open("work")
+        if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):
+            raise DataError(f"work: seconds={seconds!r}: it is a number, 0 or more, or None for all there is")
+        end = None if seconds is None else perf_counter() + seconds
+        return self._table(self._to_the_end(self._operators.work(lambda: end is None or perf_counter() < end)))
+
+    @property
+    def suspended(self) -> int:
+        """How many arrivals wait for ``work``."""
+        return self._operators.suspended
 
     def add(self, query: Any) -> str:
         """Take in another query; returns the name its results carry.
@@ -70,6 +92,7 @@ class SharedRun(Run):
         """
         self._open("add")
         self._settled("add")
+        self._worked_off()
         member = member_of(query, _unused([each.name for each in self._groups.members]))
         self._change(self._groups.adding(member))
         return member.name
@@ -78,7 +101,12 @@ class SharedRun(Run):
         """Stop a query at once; the others do not notice."""
         self._open("remove")
         self._settled("remove")
+        self._worked_off()
         self._change(self._groups.removing(name))
+
+    def _worked_off(self) -> None:
+        """What is suspended belongs to the queries as they were; its results come out with the next call."""
+        self._rest = list(self._operators.work(lambda: True))
 
     def _change(self, groups: Groups) -> None:
         self._operators.change(groups)
@@ -97,7 +125,20 @@ class SharedRun(Run):
     def snapshot(self) -> bytes:
         """Everything needed to go on later with ``shared.local(snapshot=...)``, with these queries or others."""
         self._settled("snapshot")
+        if self.suspended:
+            raise DataError(f"snapshot: {self.suspended} arrivals wait to be worked off; call work() first")
         return pack_snapshot(_FINGERPRINT, self.operator.state())
+
+
+def _check_eager(eager: Any, groups: Groups) -> None:
+    if not isinstance(eager, bool):
+        raise QueryError(f"local(eager={eager!r}): it is True or False")
+    limited = next((member for member in groups.members if member.query.budget is not None), None)
+    if limited is not None and not eager:
+        raise QueryError(
+            f"local(eager=False): query {limited.name!r} has a budget ({limited.query.budget}), which decides itself "
+            "when to work; leave out one of them"
+        )
 
 
 def _as_written(groups: Groups, places: dict[str, str]) -> Groups:

@@ -21,6 +21,11 @@ class Agenda:
     def __bool__(self) -> bool:
         return any(self._queues)
 
+    @property
+    def arrivals(self) -> int:
+        """How many arrivals are suspended."""
+        return sum(each.last - each.first for queue in self._queues for each in queue)
+
     def add(self, arrivals: Suspended) -> None:
         """Arrivals that have just been stored, or that have completed a stage."""
         if arrivals.stage < len(self._queues):

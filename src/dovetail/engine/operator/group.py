@@ -152,6 +152,8 @@ class Group:
         """Nothing will come any more from any stream."""
         self._line.end()
         yield from self._proceed()
+        while self._agenda:
+            yield from self.work()
         self._line.memory.close()
 
     def _proceed(self) -> Rows:
@@ -160,9 +162,10 @@ class Group:
             self._hold.limits = None
             yield from self._engine.proceed()
             return
-        self._engine.take_up()
-        if self._staged_plan is not self._line.store.plan:
-            self._follow(self._agenda.schedule)
+        if not self._agenda:
+            self._engine.take_up()
+            if self._staged_plan is not self._line.store.plan:
+                self._follow(self._agenda.schedule)
         self._take_in()
         yield from self._settle()
         while self._agenda and self._setup.eager:
@@ -189,9 +192,9 @@ class Group:
         yield from self._settle()
 
     @property
-    def suspended(self) -> bool:
-        """Whether arrivals have not looked through all windows yet."""
-        return bool(self._agenda)
+    def suspended(self) -> int:
+        """How many arrivals have not looked through all windows yet."""
+        return self._agenda.arrivals
 
     def _settle(self) -> Rows:
         """Suspended arrivals are still to come, as far as windows and held results are concerned."""
