@@ -87,21 +87,6 @@ def test_a_changed_set_resumes_from_the_same_checkpoint(spark: Any, tmp_path: Pa
     assert not [row for row in late.to_pylist() if tuple(row.items()) in known]
 
 
-@pytest.mark.parametrize("budget", [dv.budget(memory=dv.tuples(30), policy="spill"), dv.budget(cpu=0.001)], ids=str)
-def test_one_budget_for_all(spark: Any, tmp_path: Path, budget: dv.Budget) -> None:
-    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", seed=3, batches=4)
-    names = ("near", "far", "some") if budget.sheds else ("near", "far", "left", "semi", "each")
-    for part in (batches[:2], batches[2:]):
-        folder.feed(part)
-        run(folder, *names, budget=budget)
-    for name in names:
-        rows, alone = written(folder, name), bare(name).local()
-        expected = pa.concat_tables([alone.push(each, table) for push in batches for each, table in push.batch.items()])
-        assert_subset(rows, expected)
-        assert QUERIES[name].get("order", "none") == "none" or ordered(rows)
-        assert rows.num_rows or budget.sheds
-
-
 def test_a_batch_that_failed_half_way_is_written_once(spark: Any, tmp_path: Path) -> None:
     folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", seed=7, batches=2)
     folder.feed(batches)

@@ -21,6 +21,7 @@ from dovetail.engine.operator.side_output import GroupsDiverted
 from dovetail.engine.operator.state import FORMAT, read_header
 from dovetail.errors import StateError
 from dovetail.plan.group_queries import Groups
+from dovetail.plan.share_cost import Known, measured
 from dovetail.plan.share_queries import SharedPlan
 
 
@@ -98,6 +99,12 @@ class GroupsOperator:
                 if not goes_on():
                     return
                 yield from group.work()
+
+    def measured(self) -> dict[str, Known]:
+        """What groups have seen of their streams, of those that have seen enough."""
+        readings = {place: group.statistics()[0].observed.statistics() for place, group in self.groups.items()}
+        found = {place: measured(known) for place, known in readings.items()}
+        return {place: known for place, known in found.items() if known is not None}
 
     def statistics(self) -> tuple[Readings, ...]:
         """Of every group."""

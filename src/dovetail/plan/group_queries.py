@@ -15,7 +15,7 @@ from dovetail.model.combinations import check_combination
 from dovetail.model.stream import Stream
 from dovetail.plan.partition_grid import Axis
 from dovetail.plan.share_cells import own_axes
-from dovetail.plan.share_cost import Verdict, better_alone, verdict
+from dovetail.plan.share_cost import ASSUMED, Known, Verdict, better_alone, verdict
 from dovetail.plan.share_queries import (
     SCHEDULES,
     Member,
@@ -67,14 +67,15 @@ class Groups:
         apart = [place if own is None else f"{place} {_named(own)}" for place, own in zip(places, axes, strict=True)]
         return replace(self, places=tuple(apart), verdicts={})
 
-    def adding(self, member: Member, place: str | None = None) -> "Groups":
-        """With one more query: in this group if it fits there, else where it costs less."""
+    def adding(self, member: Member, place: str | None = None, known: Mapping[str, Known] | None = None) -> "Groups":
+        """With one more query: in this group if it fits there, else where it costs less, by what was measured."""
         _check(member, {each.name for each in self.members}, {stream.name: stream for stream in self.streams})
         shared_schema([*self.members, member])
         fitting, verdicts = signature(member.query), dict(self.verdicts)
         if place is None or place.partition("/")[0] != fitting:
             others = [each for each, where in zip(self.members, self.places, strict=True) if where == fitting]
-            found = verdict(member, others) if member.query.budget is None else None
+            seen = (known or {}).get(fitting, ASSUMED)
+            found = verdict(member, others, known=seen) if member.query.budget is None else None
             place = f"{fitting}/{member.name}" if found else fitting
             verdicts |= {member.name: found} if found else {}
         return replace(self, members=(*self.members, member), places=(*self.places, place), verdicts=verdicts)

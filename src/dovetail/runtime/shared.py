@@ -94,7 +94,7 @@ class SharedRun(Run):
         self._settled("add")
         self._worked_off()
         member = member_of(query, _unused([each.name for each in self._groups.members]))
-        self._change(self._groups.adding(member))
+        self._change(self._groups.adding(member, known=self._operators.measured()))
         return member.name
 
     def remove(self, name: str) -> None:

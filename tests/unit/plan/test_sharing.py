@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -92,6 +93,21 @@ def test_a_query_that_joins_a_run_is_put_where_it_costs_less() -> None:
     run.add(query("rare", "1 day", on="A.k = B.k AND A.s = 'x' AND B.s = 'x'"))
     run.add(query("more", "30 seconds"))
     assert [len(each.queries) for each in run.operator.statistics()] == [3, 1]
+
+
+def test_a_query_that_joins_a_run_is_judged_by_what_was_measured() -> None:
+    """Assumed matches put it alone (above); where hardly anything matches it costs less in the group."""
+    run = dv.share(query("near", "1 second"), query("far", "1 minute")).local()
+    for second in range(0, 40, 2):
+        for at, name in enumerate("AB"):
+            times = np.arange(2000) * 1000 + second * 1_000_000
+            rows = {"ts": times, "k": times * 2 + at, "v": times, "s": ["y"] * 2000}
+            run.push(name, pa.table(rows).cast(SCHEMA))
+    (known,) = run.operator.measured().values()  # type: ignore[attr-defined]
+    assert all(500 < rate < 2000 for rate in known.rates.values()), known
+    assert known.match == 0
+    run.add(query("rare", "1 day", on="A.k = B.k AND A.s = 'x' AND B.s = 'x'"))
+    assert [len(each.queries) for each in run.operator.statistics()] == [3]
 
 
 def test_reading_everything_once_more_makes_fewer_queries_better_alone() -> None:
