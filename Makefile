@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WITH_JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME &&
 
-.PHONY: help demo test coverage test-kafka test-cluster kafka-jars lint types docs-test new-user soak bench bench-peers papers reference requirements clean
+.PHONY: help demo test coverage test-kafka test-cluster test-matrix kafka-jars lint types docs-test new-user soak bench bench-peers papers reference requirements clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
@@ -47,6 +47,9 @@ test-kafka: .venv/dev.stamp kafka-jars  ## start a Kafka broker on this machine 
 test-cluster: .venv/dev.stamp  ## start a Spark cluster of two workers on this machine, join, and kill one (about two minutes)
 	@$(WITH_JAVA) $(BIN)/pytest -m cluster
 
+test-matrix: .venv/dev.stamp  ## Spark 4.0 to 4.3 with the lowest and the newest packages, in .venv-matrix; writes docs/versions.md (OPTIONS=--whole)
+	@$(WITH_JAVA) $(BIN)/python -m scripts.test_matrix $(OPTIONS)
+
 kafka-jars: .venv/jars/kafka-broker.stamp .venv/jars/kafka-connector.stamp  ## get a Kafka broker and Spark's Kafka connector with Maven
 
 docs-test: .venv/dev.stamp  ## run every code block of the README and docs, the examples and the docstrings
@@ -79,7 +82,7 @@ requirements:  ## compile requirements/*.txt again from pyproject.toml and requi
 	@scripts/compile_requirements.sh
 
 clean:  ## remove the environment and everything generated
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis spark-warehouse artifacts
+	rm -rf .venv .venv-matrix build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis spark-warehouse artifacts
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:

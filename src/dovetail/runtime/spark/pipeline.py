@@ -36,6 +36,7 @@ from dovetail.plan.share_cells import own_axes
 from dovetail.plan.share_queries import SharedPlan
 from dovetail.plan.split_query import Operator, asked_tree, split_query
 from dovetail.runtime.spark.clock import clock, needs_clock
+from dovetail.runtime.spark.differences.first_action import start_coordinator
 from dovetail.runtime.spark.identity import Identity, identity, shared_identity
 from dovetail.runtime.spark.layout import Layout, Layouts
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
@@ -101,6 +102,8 @@ def _pipeline(
         count_bytes(session)
     inputs = {s.name: _as_frame(session, s) for s in query.streams if not isinstance(s.data, Source)}
     flows = {stream.name: _flows(stream, inputs) for stream in query.streams}
+    if not any(flows.values()):
+        start_coordinator(session)
     along = None if shared is None else own_axes(shared.members[0].query)
     layouts = Layouts(_bare(query), planned_partitions(session), shared is not None, not any(flows.values()), along)
     kept = (_operator_plan(plan) if shared is None else plan).columns

@@ -4,8 +4,7 @@ Every setting has a reason: workers must run this very interpreter, the stateful
 RocksDB state store (with changelog checkpoints a batch uploads what changed), rows are handed over by number and not
 by bytes (to count bytes Spark asks every column for its size after every row, which takes longer than copying the
 row does), Arrow's Java side need not check the bounds of every value that Spark asks for in turn, and files of a
-checkpoint are renamed by a call of the system: the manager that Spark takes by default starts a process to look for
-links, for every file that it renames.
+checkpoint are renamed by a call of the system.
 """
 
 import os
@@ -14,20 +13,24 @@ import warnings
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 
+import pyspark
 from pyspark.sql import SparkSession
 
 from dovetail.errors import PlanError
 from dovetail.runtime.spark.chatter import chatter
+from dovetail.runtime.spark.differences.checkpoint_files import renaming_manager
+from dovetail.runtime.spark.differences.fixed_settings import set_if_allowed
+from dovetail.runtime.spark.differences.version import spark_version
 from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS, STATE_PARTITIONS
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 RECORDS, BYTES = (f"spark.sql.execution.arrow.{limit}PerBatch" for limit in ("maxRecords", "maxBytes"))
 CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-SPARK_VERSION = (4, 3)
+ROCKSDB_PROVIDER = "RocksDBStateStoreProvider"  # platforms have their own, of this name and in another package
+ROCKSDB = f"org.apache.spark.sql.execution.streaming.state.{ROCKSDB_PROVIDER}"
+OLDEST, TOO_NEW = (4, 0), (5, 0)
 MANY_PARTITIONS = 64
 AT_ONCE, UNCOUNTED, SPARKS_BYTES = 1_024, str((1 << 31) - 1), str(64 << 20)
-RENAMING = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 
 
@@ -46,10 +49,10 @@ def spark_session(
     for key, value in {**_settings(cores), **(settings or {})}.items():
         builder = builder.config(key, value)
     if not quiet:
-        return builder.getOrCreate()
+        return _checked_java(builder.getOrCreate())
     try:
         with chatter.sent_away():
-            return builder.getOrCreate()
+            return _checked_java(builder.getOrCreate())
     except Exception as error:
         error.add_note(f"What Spark said is in {chatter.keep()}")
         raise
@@ -63,7 +66,7 @@ def _settings(cores: int) -> dict[str, str]:
         RECORDS: str(AT_ONCE),
         BYTES: UNCOUNTED,
         "spark.driver.extraJavaOptions": UNCHECKED,
-        CHECKPOINT_FILES: RENAMING,
+        CHECKPOINT_FILES: renaming_manager(spark_version(pyspark.__version__)),
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -79,25 +82,26 @@ def check_session(session: SparkSession) -> None:
             "Python with the same packages, workers fail; set it to sys.executable before the session starts",
             stacklevel=2,
         )
-    _check_java(session)
     _check_state_store(session)
     _check_partitions(session)
 
 
 def _check_versions(spark: str) -> None:
-    if tuple(int(part) for part in spark.split(".")[:2]) < SPARK_VERSION:
-        raise PlanError(f"Spark {spark} is too old: joins need Spark 4.3 or later; pip install 'dovetail[spark]'")
+    if not OLDEST <= spark_version(spark) < TOO_NEW:
+        raise PlanError(f"Spark is {spark}, and joins need Spark 4.0 or later, below 5; pip install 'pyspark>=4,<5'")
     for package in ("pyarrow", "protobuf"):
         _installed(package)
     if int(_installed("pandas").split(".")[0]) >= 3:
-        raise PlanError(f"pandas {version('pandas')} breaks parts of Spark 4.3; pip install 'pandas<3'")
+        raise PlanError(f"pandas {version('pandas')} breaks parts of Spark 4; pip install 'pandas<3'")
 
 
-def _check_java(session: SparkSession) -> None:
-    """Asked in SQL, which works through Spark Connect as well."""
+def _checked_java(session: SparkSession) -> SparkSession:
+    """Asked of a session that is ours; on others ``java_method`` may be forbidden, and their owner chose the Java."""
     (found,) = session.sql("SELECT java_method('java.lang.System', 'getProperty', 'java.version')").first() or ("",)
     if found.split(".")[0] not in ("17", "21"):
-        raise PlanError(f"Spark runs on Java {found}, and Spark 4.3 needs Java 17 or 21; set JAVA_HOME to one of them")
+        session.stop()
+        raise PlanError(f"Spark runs on Java {found}, and Spark 4 needs Java 17 or 21; set JAVA_HOME to one of them")
+    return session
 
 
 def _installed(package: str) -> str:
@@ -111,14 +115,18 @@ def _installed(package: str) -> str:
 
 def _check_state_store(session: SparkSession) -> None:
     """The provider may be chosen until a query starts, so choose it rather than complain."""
-    if session.conf.get(PROVIDER, None) != ROCKSDB:
-        session.conf.set(PROVIDER, ROCKSDB)
+    found = session.conf.get(PROVIDER, None) or "not set"
+    if not found.endswith(ROCKSDB_PROVIDER) and not set_if_allowed(session, PROVIDER, ROCKSDB):
+        raise PlanError(
+            f"{PROVIDER} is {found}, and this session does not let a program change it; "
+            f"set it to {ROCKSDB} where the session or pipeline is configured"
+        )
 
 
 def count_bytes(session: SparkSession) -> None:
     """Rows may be large after all: hand them over by bytes as well, as Spark does by itself."""
     if session.conf.get(BYTES, None) == UNCOUNTED:
-        session.conf.set(BYTES, SPARKS_BYTES)
+        set_if_allowed(session, BYTES, SPARKS_BYTES)
 
 
 def planned_partitions(session: SparkSession) -> int:
