@@ -13,6 +13,7 @@ NAMES = {
     "growth": "cost per tuple and memory per stored tuple, windows of 1,000 to 10,000,000 tuples",
     "cliffs": "hot and Zipf keys, long texts, composite keys, eight streams, a wide band, disorder: beside plain keys",
     "as_of": "an as-of join by a row window in one push, 20,000 to 1,280,000 rows; results equal to DuckDB's",
+    "asof": "as-of joins at rest against DuckDB, Polars and pandas on one thread each; state of 10 million keys",
     "aggregates": "what a result costs a sliding aggregate, with 1,000 to 1,000,000 results that count",
     "share": "1 to 1,000 queries in one operator, against as many separate runs and as many of Spark's own joins",
     "share_response": "how long results take under each schedule of shared queries, on the wall clock",
