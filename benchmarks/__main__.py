@@ -28,6 +28,7 @@ NAMES = {
     "shed": "results under too little CPU: harvesting against dropping tuples, on a simulated machine",
     "cpu": "CPU time really used under a CPU budget, beside the time allowed, at loads of 2 to 50 times that",
     "spill": "six streams and too little memory: results so far, flushed in coordination, at random, and as a tree",
+    "spill_delay": "memory for a quarter of the windows: how late results from disk are, beside one with all it wants",
     "page": "the live page watching 10 million results in bursts: memory, lost reports, how quickly it answers",
     "planner": "the planner's choice against all alternatives, its predictions against measurements",
     "adapt": "streams that change: how soon the plan follows, and its speed beside a plan made for the new situation",

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 
 class Pauses:
-    """Learns from ticks.
+    """Learns from ticks; ``now``: inputs pause and there may be work to do.
+
+    ``lasts``: the first work of this pause is done; ``settled``: all of it is, and nothing is left to do in it.
 
     >>> pauses = Pauses()
     >>> [pauses.tick(now, {"A": rows, "B": 2 * rows}) for now, rows in ((0, 1), (10, 3), (20, 5), (23, 5), (24, 5))]
@@ -15,6 +17,7 @@ class Pauses:
         self._began: int | None = None
         self._heard = 0
         self._rows = 0
+        self.now = self.lasts = self.settled = False
 
     def tick(self, now_us: int, arrived: Mapping[str, int]) -> bool:
         """Whether inputs pause at this time, so many rows of each stream having come."""
@@ -22,6 +25,8 @@ class Pauses:
         if self._began is None or rows != self._rows:
             self._began = now_us if self._began is None else self._began
             self._heard, self._rows = now_us, rows
+            self.now = self.lasts = self.settled = False
             return False
         slowest = min((count for count in arrived.values() if count), default=1)
-        return now_us - self._heard >= (self._heard - self._began) / slowest
+        self.now = now_us - self._heard >= (self._heard - self._began) / slowest and not self.settled
+        return self.now

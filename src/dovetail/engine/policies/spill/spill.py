@@ -2,12 +2,13 @@
 
     memory with memory     a block arrives and meets what is in memory; too much of it is flushed, as parts
     disk with memory       inputs pause (tick): each part meets what is in memory; the epoch is logged for it
-    everything             before anything is forgotten for good, and at the end: all that is owed is made
+    everything             the pause goes on, before anything is forgotten for good, at the end: all owed is made
 
 As long as joins are owed, the streams count as having come only as far as all of them had when nothing was owed: so no
 tuple expires, no unmatched row leaves and no ordered result is released before the joins it depends on have been made.
 A pass over everything is made when half of what is stored could expire after it, when held output takes a quarter of
-the budget, when inputs pause and output depends on it, and at the end of all input.
+the budget, when inputs pause and output depends on it, when they still do after the parts met what is in memory, and
+at the end of all input.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +49,6 @@ class Spill(Unlimited):
         self.choice = choice_of(stages.store.plan.query)
         self._flush = Flush(stages, self._account, self.choice, store)
         self._pauses = Pauses()
-        self._paused = False
         self.parts = {}
         self.epoch, self.passed, self.next_part = 0, -1, 0
         self.floor = dict.fromkeys(stages.store.windows, BEFORE_ALL)
@@ -97,9 +97,10 @@ class Spill(Unlimited):
         reach = self.stages.inputs.reach(pending)
         if self._due(reach):
             yield from self._pass(reach)
-        elif self._paused:
+        elif self._pauses.now:
             yield from self._probe_memory()
-        self._paused = False
+            self._pauses.lasts = True
+        self._pauses.now = False
 
     def _make_room(self) -> None:
         if not self._is_over():
@@ -125,7 +126,8 @@ class Spill(Unlimited):
             window.fill_note(EPOCH, epoch)
 
     def _due(self, reach: Reach) -> bool:
-        if min(reach.values()) >= AFTER_ALL or (self._paused and self.stages.exit.gives_later):
+        pauses = self._pauses
+        if min(reach.values()) >= AFTER_ALL or (pauses.now and (self.stages.exit.gives_later or pauses.lasts)):
             return True
         output, limit = self._account.held_output(), self._account.limit
         if min(reach.values()) > min(self.floor.values()) and (output > _HELD_SHARE * limit or self._is_over()):
@@ -165,6 +167,7 @@ class Spill(Unlimited):
         for found in Owed(self.stages, self.store, tuple(self.parts.values()), self.passed).everything():
             yield from self._deliver(*found)
         self.counts["passes"] += 1
+        self._pauses.settled = self._pauses.now
         self.passed = self.epoch
         self.begin_epoch(self.epoch + 1)
         self.floor = dict(reach)
@@ -203,7 +206,7 @@ class Spill(Unlimited):
 
     def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
         """Note whether inputs pause."""
-        self._paused = self._pauses.tick(now_us, arrived)
+        self._pauses.tick(now_us, arrived)
 
     def close(self) -> None:
         """Remove the files."""

@@ -1,0 +1,66 @@
+"""How late results come out that are owed by joins from disk, beside a join that has all the memory it wants.
+
+Two streams, one key, windows of a twentieth of the run. Memory holds a quarter of both windows. Inputs pause for a
+tenth of the time: after every nine batches nothing comes for as long as a batch takes, told by two ticks. Counted is
+what is out after each tenth of the input; in the end both must have given the same rows.
+"""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import dovetail as dv
+from benchmarks.checksum import Sum, sum_of
+from benchmarks.report import Report
+from benchmarks.settings import Settings
+
+SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "n": pa.int64()})
+BATCHES, TENTHS, BETWEEN = 360, 10, 9
+BATCH_US, PARTNERS = 10_000, 5
+WINDOW = BATCHES // 20
+
+
+def run(settings: Settings) -> Report:
+    """Both joins over the same batches."""
+    rows = settings.size(36_000, 18_000) // BATCHES
+    memory = dv.tuples(2 * rows * WINDOW // 4)
+    whole, whole_sum = outputs(rows, None)
+    little, little_sum = outputs(rows, dv.budget(memory=memory, policy="spill"))
+    shares = [few / max(1, all_) for few, all_ in zip(little, whole, strict=True)]
+    fields: dict[str, Any] = {
+        "rows": rows * BATCHES,
+        "results": whole_sum.rows,
+        "results_equal": whole_sum == little_sum,
+        "embedded": {"unlimited": whole, "spilling": little, "share": shares, "least_share": min(shares)},
+    }
+    lines = [(f"{10 * at} %", whole[at - 1], little[at - 1], shares[at - 1]) for at in range(1, TENTHS + 1)]
+    return Report("Results out so far", ("input", "all the memory", "a quarter", "share"), lines, fields)
+
+
+def outputs(rows: int, budget: Any) -> tuple[list[int], Sum]:
+    """The results that are out after each tenth of the input, and all of them at the end."""
+    streams = [dv.stream(name, time="ts", window=f"{WINDOW * BATCH_US} microseconds", schema=SCHEMA) for name in "AB"]
+    query = dv.join(*streams, on="A.k = B.k", select="A.n AS a, B.n AS b", budget=budget)
+    join, total, found = query.local(threads=1), Sum(), []
+    random = np.random.default_rng(3)
+    now = 0
+    for batch in range(BATCHES):
+        given = [join.push(name, table(random, batch, rows)) for name in "AB"]
+        now += BATCH_US
+        given.append(join.tick(now))
+        if batch % BETWEEN == BETWEEN // 2:  # in the middle between two looks
+            given += [join.tick(now + BATCH_US // 2), join.tick(now + BATCH_US)]
+            now += BATCH_US
+        total = sum((sum_of(some, some.schema.names) for some in given), total)
+        if (batch + 1) % (BATCHES // TENTHS) == 0:
+            found.append(total.rows)
+    rest = join.close()
+    return found, total + sum_of(rest, rest.schema.names)
+
+
+def table(random: np.random.Generator, batch: int, rows: int) -> pa.Table:
+    """A batch: its rows' keys have so many partners in a window, on average."""
+    times = batch * BATCH_US + np.sort(random.integers(0, BATCH_US, rows))
+    keys, numbers = random.integers(0, rows * WINDOW // PARTNERS, rows), np.arange(batch * rows, (batch + 1) * rows)
+    return pa.table([pa.array(times).cast(pa.timestamp("us")), pa.array(keys), pa.array(numbers)], SCHEMA)
