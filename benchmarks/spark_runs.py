@@ -109,9 +109,11 @@ def account(query: Any, pipeline: Pipeline, workload: Workload, checkpoint: Path
     """What Spark reports about a query's batches, and of results in files what these tell."""
     batches = [_batch(progress) for progress in query.recentProgress]
     if pipeline.kind == "files" and pipeline.observed:
-        numbers = [progress.batchId for progress in query.recentProgress]
-        observed = [observed_in(results_of(checkpoint), number, workload) for number in numbers]
-        batches = [replace(batch, observed=found) for batch, found in zip(batches, observed, strict=True)]
+        results, pairs = results_of(checkpoint), zip(batches, query.recentProgress, strict=True)
+        batches = [  # a query that waits reports under the number of the batch to come, without rows
+            replace(batch, observed=observed_in(results, progress.batchId, workload)) if batch.rows else batch
+            for batch, progress in pairs
+        ]
     sums = (Sum(batch.observed.get("rows") or 0, batch.observed.get("total") or 0) for batch in batches)
     return Measured(batches, sum(sums, Sum()))
 

@@ -1,14 +1,16 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.checksum import Sum, spark_hash, sum_of
 from benchmarks.files import FILES, inputs
-from benchmarks.peer_spark import plain_settings
-from benchmarks.spark_runs import Batch, Measured
+from benchmarks.peer_spark import Pipeline, plain_settings, results_of
+from benchmarks.spark_runs import Batch, Measured, account
 from benchmarks.turns import as_one, batches_of
 from benchmarks.workloads import equi, left
 from dovetail.runtime.spark.session import RECORDS
@@ -79,3 +81,14 @@ def test_turns_go_through_all_files_batch_by_batch() -> None:
 def test_what_spark_cut_in_two_counts_as_one_batch() -> None:
     whole = as_one([Batch(60, 1.0, 5.0, {}), Batch(40, 0.5, 6.0, {})])
     assert (whole.rows, whole.seconds, whole.ended) == (100, 1.5, 6.0)
+
+
+def test_results_in_files_count_once_however_often_a_query_reports_that_it_waits(tmp_path: Path) -> None:
+    workload = equi(10, "UTC")
+    rows = pa.table({"k": [1, 2], "a_ts": [3, 4], "b_ts": [5, 6]})
+    (results_of(tmp_path) / "batch=1").mkdir(parents=True)
+    pq.write_table(rows, results_of(tmp_path) / "batch=1" / "part-00000.parquet")
+    common = {"batchId": 1, "durationMs": {}, "timestamp": "2026-07-01T12:00:00.000Z", "observedMetrics": {}}
+    reports = [SimpleNamespace(numInputRows=count, **common) for count in (0, 20)]
+    found = account(SimpleNamespace(recentProgress=reports), Pipeline("files"), workload, tmp_path)
+    assert found.sum == sum_of(rows, workload.checked)
