@@ -9,7 +9,6 @@ from dovetail.errors import DataError
 from dovetail.model.files import Files
 from dovetail.model.stream import Stream
 from dovetail.runtime.dict_rows import from_dicts
-from dovetail.runtime.files.table import whole_table
 
 
 def as_table(stream: Stream, rows: Any, needed: Collection[str] = ()) -> pa.Table | pa.RecordBatch:
@@ -19,6 +18,8 @@ def as_table(stream: Stream, rows: Any, needed: Collection[str] = ()) -> pa.Tabl
     if isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
         return from_dicts(stream, rows, needed)
     if isinstance(rows, Files):
+        from dovetail.runtime.files.table import whole_table  # brings the kernels with it
+
         return whole_table(stream, rows)
     try:
         table = arrow_of(rows)
