@@ -5,7 +5,7 @@ calls is the real thing: packers, processor, operator, state code.
 """
 
 from collections import namedtuple
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -92,6 +92,7 @@ class Cluster:
     run: int = 0
     processor: Any = None
     layout: Any = None
+    initial: dict[int, pd.DataFrame] = field(default_factory=dict)  # what buckets begin with, before the first batch
 
     @classmethod
     def of(cls, pipeline: Pipeline, partitions: int, executors: int) -> "Cluster":
@@ -142,7 +143,9 @@ class Cluster:
         Reading breaks at a frame, the disk is full at an operation of the state, if so told.
         """
         transaction = self.stores[partition].open(version, worker.executor, full_at)
-        steps = _steps(copy(self.processor), transaction, rows, dice, breaks_at)
+        begins = [bucket for bucket in self.initial if version == 0 and self.owner(bucket) == partition]
+        before = {bucket: self.initial[bucket] for bucket in begins}
+        steps = _steps(copy(self.processor), transaction, rows, dice, breaks_at, before)
         return Attempt(worker, transaction, steps, (partition, self.partitions))
 
     def owner(self, bucket: int) -> int:
@@ -151,11 +154,19 @@ class Cluster:
 
 
 def _steps(
-    processor: JoinProcessor, transaction: Any, rows: Shuffled, dice: np.random.Generator, breaks_at: int | None
+    processor: JoinProcessor,
+    transaction: Any,
+    rows: Shuffled,
+    dice: np.random.Generator,
+    breaks_at: int | None,
+    initial: Mapping[int, pd.DataFrame],
 ) -> Iterator[pd.DataFrame]:
     """A task as Spark's worker runs it: every key with its rows, in frames of any size and in any order."""
     processor.init(transaction)
     timers: Any = None
+    for bucket, frame in initial.items():
+        transaction.key = (bucket,)
+        processor.handleInitialState((bucket,), frame, timers)
     for bucket in sorted({row.bucket for row in rows}):
         transaction.key = (bucket,)
         own = [row for row in rows if row.bucket == bucket]

@@ -80,12 +80,10 @@ class Query:
         >>> new.resume(run.snapshot(), of=old).push("B", [{"ts": 20_000_000, "k": 1}]).num_rows
         1
         """
-        from dovetail.runtime.local import Run, carried_over
+        from dovetail.runtime.local import Run
 
         check_threads(threads)
-        if of is not None and not isinstance(of, Query):
-            raise QueryError(f"resume: of={of!r} is not a query; give the one that the snapshot was taken of")
-        return Run(self.plan, carried_over((of or self).plan, self.plan, snapshot), threads=threads)
+        return Run(self.plan, self._carried(snapshot, of), threads=threads)
 
     def collect(self, threads: int | None = None) -> pa.Table:
         """Run finite inputs to the end with the embedded engine, in order of event time; ``threads`` as ``local``."""
@@ -151,11 +149,33 @@ class Query:
 
         return plan_html(self.plan_report())
 
-    def spark(self, session: "SparkSession | None" = None) -> "DataFrame":
-        """A DataFrame: streaming if any input streams, static otherwise; ``result_time`` first."""
+    def spark(
+        self, session: "SparkSession | None" = None, snapshot: bytes | None = None, of: "Query | None" = None
+    ) -> "DataFrame":
+        """A DataFrame: streaming if any input streams, static otherwise; ``result_time`` first.
+
+        With a ``snapshot``, a new checkpoint begins with what that holds: of an embedded run, or of another checkpoint
+        (``snapshot_of``), whatever its number of partitions; ``of`` this query or, as for ``resume``, of another. The
+        sources begin where they are told to.
+        """
         from dovetail.runtime.spark.pipeline import spark_join
 
-        return spark_join(self.plan, session)
+        if snapshot is None:
+            return spark_join(self.plan, session)
+        return spark_join(self.plan, session, snapshot=self._carried(snapshot, of))
+
+    def snapshot_of(self, checkpoint: str, session: "SparkSession | None" = None) -> bytes:
+        """What this query has left in a checkpoint on Spark, as a snapshot to go on from, embedded or on Spark."""
+        from dovetail.runtime.spark.pipeline import spark_snapshot
+
+        return spark_snapshot(self.plan, checkpoint, session)
+
+    def _carried(self, snapshot: bytes, of: "Query | None") -> bytes:
+        from dovetail.runtime.local import carried_over
+
+        if of is not None and not isinstance(of, Query):
+            raise QueryError(f"of={of!r} is not a query; give the one that the snapshot was taken of")
+        return carried_over((of or self).plan, self.plan, snapshot)
 
     def write(
         self,

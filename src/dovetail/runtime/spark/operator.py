@@ -26,6 +26,7 @@ from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.section import Changes
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.group import Setup
+from dovetail.engine.operator.snapshot import unpack_snapshot
 from dovetail.engine.operator.state import read_header
 from dovetail.model.statistics import Statistics
 from dovetail.observe.statistics_report import statistics_report
@@ -41,7 +42,7 @@ from dovetail.runtime.spark.layout import Layouts
 from dovetail.runtime.spark.output import Output
 from dovetail.runtime.spark.report import Report
 from dovetail.runtime.spark.spilled_state import StateParts
-from dovetail.runtime.spark.state import BucketState, Head
+from dovetail.runtime.spark.state import STATE, BucketState, Head
 from dovetail.runtime.spark.streaming_run import query_id
 from dovetail.runtime.spark.variables import Variables
 from dovetail.runtime.spark.worker_memory import keep_memory
@@ -105,7 +106,10 @@ class JoinOperator:
         self._fingerprints = job.identity.fingerprints(layout)
 
     def begin(self, bucket: int, rows: pd.DataFrame) -> None:
-        """Rows of static inputs, before the first batch; their streams advance once all have come."""
+        """Before the first batch: a state to go on from, or rows of static inputs, whose streams then advance."""
+        if STATE in rows:
+            self._restore(bytes(rows[STATE].iloc[0]))
+            return
         arrivals = read_arrivals([rows], self._job.plan)
         report = Report(bucket, arrivals)
         head, cached = self._recall(report)
@@ -113,6 +117,12 @@ class JoinOperator:
         for _ in cached.operator.push(arrivals.blocks, silent, {}):  # tables say nothing about how far streams are
             raise AssertionError("static inputs alone cannot make a result")
         self._save(head, cached, report)
+
+    def _restore(self, snapshot: bytes) -> None:
+        """Write what was left elsewhere as the state of this bucket; an operator must be able to go on from it."""
+        state = unpack_snapshot(snapshot, str(self._job.layouts.here()))
+        self._new("").operator.apply(state)
+        self._state.save(None, self._fingerprints[0], self._description, state)
 
     def process(self, bucket: int, rows: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """One batch, or none but the time that has passed: its results, and a report."""

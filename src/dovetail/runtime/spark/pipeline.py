@@ -45,6 +45,7 @@ from dovetail.runtime.spark.output import REPORT, Kept, Output, output_of
 from dovetail.runtime.spark.pack import Packer, ticks
 from dovetail.runtime.spark.packed import PACKED, SHUFFLED
 from dovetail.runtime.spark.processor import JoinProcessor
+from dovetail.runtime.spark.resume import dealt, snapshot_of
 from dovetail.runtime.spark.session import check_session, count_bytes, planned_partitions
 from dovetail.runtime.spark.source.frame import packed_frame
 from dovetail.runtime.spark.types import holds_binary, quoted, spark_schema
@@ -52,10 +53,17 @@ from dovetail.runtime.spark.types import holds_binary, quoted, spark_schema
 EVENT_TIME = "spark.watermarkDelayMs"  # Spark's mark on a column: how long its watermark waits
 
 
-def spark_join(plan: Plan, session: SparkSession | None = None, blobs: bool = False) -> DataFrame:
-    """The result of a query: streaming if any input streams, static otherwise; as rows, or as blobs of rows."""
+def spark_join(
+    plan: Plan, session: SparkSession | None = None, blobs: bool = False, snapshot: bytes | None = None
+) -> DataFrame:
+    """The result of a query: streaming if any input streams, static otherwise; as rows, or as blobs of rows.
+
+    With a ``snapshot``, a new checkpoint begins with what that holds.
+    """
     check_combination(plan.query, runtime="spark")
     tree = asked_tree(plan.query)
+    if snapshot is not None:
+        return _pipeline(plan, session, noted_schema(plan.query), snapshot=snapshot)
     if tree is not None:
         return _chain(split_query(plan.query, tree), session or _session_of(plan.query), blobs=blobs)
     return _pipeline(plan, session, noted_schema(plan.query), blobs=blobs)
@@ -70,6 +78,13 @@ def _chain(top: Operator, session: SparkSession, relays_us: int | None = None, b
     relays = relays_us is not None  # then a row may say nothing but how far the operator has come
     rows = plan.query.schema if relays else noted_schema(plan.query)
     return _pipeline(plan, session, rows, relays_us=relays_us, blobs=blobs)
+
+
+def spark_snapshot(plan: Plan, checkpoint: str, session: SparkSession | None = None) -> bytes:
+    """What a query has left in a checkpoint, as a snapshot."""
+    session = session or _session_of(plan.query)
+    bare, stored = plan_query(_bare(plan.query)), _operator_plan(plan)
+    return snapshot_of(session, checkpoint, bare, stored, identity(plan.query, stored.columns))
 
 
 def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
@@ -94,6 +109,7 @@ def _pipeline(
     relays_us: int | None = None,
     shared: SharedPlan | None = None,
     blobs: bool = False,
+    snapshot: bytes | None = None,
 ) -> DataFrame:
     query = plan.query
     session = session or _session_of(query)
@@ -128,7 +144,13 @@ def _pipeline(
         job = _job(plan, identity(query, kept), layouts, ended, run)
     ordered = _sorts(query, layouts.plan().grid, shared)
     output = Kept(rows, ordered) if blobs else output_of(rows, ordered)
-    joined = _joined(streaming, static, replace(job, diverts=diverts, relays_us=relays_us), output)
+    initial = reduce(DataFrame.union, static) if streaming and static else None
+    if snapshot is not None:
+        if static or asked_tree(query) is not None:
+            raise PlanError("spark(snapshot=...) is for queries of one operator whose inputs are all streams")
+        initial = dealt(session, snapshot, plan, job.plan, layouts.plan())
+    job = replace(job, diverts=diverts, relays_us=relays_us)
+    joined = _joined(reduce(DataFrame.union, streaming or static), initial, job, output)
     return _marked(joined, inputs.values())
 
 
@@ -240,9 +262,9 @@ def _shared_job(shared: SharedPlan, identity: Identity, layouts: Layouts, ended:
     return replace(job, plan=plan, shared=replace(shared, plan=plan, members=members))
 
 
-def _joined(streaming: Sequence[DataFrame], static: Sequence[DataFrame], job: Job, output: Output) -> DataFrame:
-    rows = reduce(DataFrame.union, streaming or static).groupBy("bucket")
-    initial = reduce(DataFrame.union, static).groupBy("bucket") if streaming and static else None
-    processor = JoinProcessor(job, output)
-    joined = rows.transformWithStateInPandas(processor, output.given, "Append", "None", initialState=initial)
+def _joined(rows: DataFrame, initial: DataFrame | None, job: Job, output: Output) -> DataFrame:
+    before = None if initial is None else initial.groupBy("bucket")
+    joined = rows.groupBy("bucket").transformWithStateInPandas(
+        JoinProcessor(job, output), output.given, "Append", "None", initialState=before
+    )
     return output.results(joined.observe(f"{OBSERVATION}{job.run}", F.collect_list(REPORT).alias(REPORTS)))

@@ -24,6 +24,7 @@ from dovetail.runtime.spark.blob import owned
 from dovetail.runtime.spark.lineage import Lineage, StateChange
 from dovetail.runtime.spark.variables import Variables
 
+STATE = "state"  # the column of an initial state that holds the part of a bucket
 _HEAD = "the head of a bucket in the checkpoint"
 
 
