@@ -5,7 +5,6 @@ import socket
 import subprocess
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -32,7 +31,7 @@ def broker() -> Iterator[str]:
         settings = Path(folder) / "server.properties"
         settings.write_text(SETTINGS.format(port=port, controller=controller, folder=folder))
         java = ["java", "-Xmx512m", "-cp", f"{JARS / 'kafka-broker'}/*"]
-        identity = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        identity = base64.urlsafe_b64encode(b"dovetail example").decode().rstrip("=")
         formatting = ["kafka.tools.StorageTool", "format", "-t", identity, "-c", str(settings)]
         subprocess.run([*java, *formatting], check=True, capture_output=True)
         with (Path(folder) / "log").open("wb") as log:

@@ -182,12 +182,6 @@ def test_a_misspelt_option_of_join() -> None:
 
 
 SHARED: dict[str, Callable[[], Any]] = {
-    "share: query 'q2': runs='shared' and budget='memory harvest' do not go together: shared queries take no budget. "
-    "Let it run alone.": lambda: made(budget=SHEDS),
-    "share: query 'q2': runs='shared' and how='left' do not go together: only inner joins share an operator. "
-    "Let it run alone.": lambda: made(how="left"),
-    "share: query 'q2': runs='shared' and aggregates='yes' do not go together: shared queries give rows. "
-    "Let it run alone.": lambda: made(select="COUNT(*) AS n"),
     "share: got a int; give queries made with dovetail.join or dovetail.sql": lambda: 5,
     "share: got a NoneType; give queries made with dovetail.join or dovetail.sql": lambda: None,
 }

@@ -31,6 +31,8 @@ READS_OBJECTS = {
 }
 ALLOWED = {
     "runtime/spark/processor.py": {"cloudpickle"},  # part of a function that Spark has sent and read in the same way
+    "runtime/spark/sink/sink.py": {"pickle"},  # the folder and columns that query.write gave to Spark, read in its worker
+    "runtime/spark/source/work.py": {"cloudpickle"},  # a query with its user's functions, sent by the driver likewise
     "runtime/spark/worker_memory.py": {"ctypes"},  # two settings of the C library, both constants
 }
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "name": pa.string()})

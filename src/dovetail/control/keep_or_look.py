@@ -7,14 +7,14 @@ results lie anywhere, dropping tuples may give more for as much work. So these a
     a share of the tuples of all streams, where a good part of the time goes into letting them in
     RandomDrop's keep rates, and whole windows
 
-Example: each of 10 tuples/s takes 0.2 s to let in and 0.1 s to compare, and there is 1 s per second. Of half of them,
-nothing has to be left out.
+Example: each of 10 tuples/s takes 0.2 s to let in and 0.1 s to compare, and there is 1 s per second. With 41 % of
+them there is time for whole windows.
 
     >>> from dovetail.control.harvest_model import HarvestStep
     >>> one = Direction(5.0, (HarvestStep(1.0, (0.0, 5.0, 10.0), (0.0, 0.5, 1.0)),))
     >>> way = best_way(Choice(dict.fromkeys("AB", 5.0), [one, one], {"A": ("B",), "B": ("A",)}), Supply(1.0, 0.2, 0.01))
-    >>> way.kept["A"], round(way.z, 2)
-    (0.35, 1.0)
+    >>> round(way.kept["A"], 2), way.whole
+    (0.41, True)
 """
 
 from collections.abc import Mapping, Sequence

@@ -14,6 +14,7 @@ from dovetail.runtime.merge_order import merged
 from dovetail.runtime.threads.pool import in_parallel
 
 _PIECE_ROWS = 1 << 18  # results of a cell that wait for those of the others: more than most pushes give
+_PIECE_BYTES = 64 << 20  # the same where rows are wide, so that an exploding join stays within some hundred megabytes
 
 Batches = list[pa.RecordBatch]
 
@@ -31,11 +32,11 @@ class Share:
         if self._rows is None:
             self._rows = self._call()
         drawn: Batches = []
-        rows = 0
+        rows = size = 0
         for batch in self._rows:
             drawn.append(batch)
-            rows += batch.num_rows
-            if rows >= _PIECE_ROWS:
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+            if rows >= _PIECE_ROWS or size >= _PIECE_BYTES:
                 return drawn
         self.done = True
         return drawn
