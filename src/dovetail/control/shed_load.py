@@ -72,7 +72,7 @@ class ShedLoad:
         self.throttle = Throttle(budget.settings.boost)
         self.correlations = Correlations(names)
         self.short = False
-        self._floor = budget.min_completeness or 0.0  # careful at first: so much of the work keeps about as many results
+        self._floor = budget.min_completeness or 0.0  # careful at first: so much work keeps about as many results
         self._way: Way | None = None
 
     def decide(self, now: Situation) -> Shed:
