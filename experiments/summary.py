@@ -11,10 +11,10 @@ from experiments.report import numbers, shown, verdict
 
 _INTRO = """# The papers' figures, run again
 
-Each figure of the five papers that Dovetail is built on, as `make papers` ran it: the paper's number, ours with the
-embedded engine, ours on Spark where it was run there, and whether the whole claim holds. A claim that does not hold is
-a finding; its page names the cause, and whether a run without that cause has shown it.
-`python -m experiments --verdicts --json` counts.
+Each figure of the five papers that Dovetail is built on, from the recorded runs of `experiments`, which were not all
+made on one day: the paper's number, ours with the embedded engine, ours on Spark where it was run there, and whether
+the whole claim holds. A claim that does not hold is a finding; its page names the cause, and whether a run without that
+cause has shown it. `python -m experiments --verdicts --json` counts.
 """
 
 

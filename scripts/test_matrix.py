@@ -32,7 +32,7 @@ from scripts.matrix_page import write_page
 ROOT = Path(__file__).parents[1]
 HOME = ROOT / ".venv-matrix"
 SPARKS = ("4.0", "4.1", "4.2", "4.3")
-# The packages that Databricks 17.3 LTS ships, as far as they can be had; its Spark is 4.0.0 with changes of its own.
+# About what Databricks 17.3 LTS ships, from memory and not checked; its Spark is 4.0.0 with changes of its own.
 PLATFORMS = {
     "4.0-databricks": (
         "pyspark==4.0.0 pyarrow==19.0.1 pandas==2.2.3 numpy==2.1.3 protobuf==5.29.4 grpcio==1.67.0 "
