@@ -32,7 +32,7 @@ def test_rare_pairs_are_joined_first_and_all_together_when_they_are_not_rare_any
     auto, one = query("auto").local(threads=1), query("multiway").local(threads=1)
     assert isinstance(auto.operator, Shaped)
     shapes, found, wanted = [auto.operator.tree], [], []
-    for steps, k, j in ((range(60), 10**9, 40), (range(60, 140), 60, 10**9)):
+    for steps, k, j in ((range(60), 10**9, 40), (range(60, 300), 60, 10**9)):
         for name, rows in batches(steps, k, j):
             found.append(auto.push(name, rows))
             wanted.append(one.push(name, rows))
