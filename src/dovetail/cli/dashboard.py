@@ -23,11 +23,9 @@ def dashboard(
     host: Annotated[str, typer.Option(help="Who may look: this machine alone, unless told otherwise.")] = "127.0.0.1",
 ) -> None:
     """Show running joins on a page, from the reports that they write."""
-    if folder is not None and not folder.is_dir():
-        typer.echo(f"There is no folder {folder}; give the one that joins report to, or none.", err=True)
-        raise typer.Exit(_FAILURE)
+    reports = existing_reports(folder)
     try:
-        page = open_page(reports_folder(folder), host, port)
+        page = open_page(reports, host, port)
     except OSError as error:
         typer.echo(f"Cannot listen on {host}: {error}", err=True)
         raise typer.Exit(_FAILURE) from None
@@ -36,6 +34,14 @@ def dashboard(
         typer.echo(f"Whoever can reach {host} can read it: names, numbers and some results.", err=True)
     until_told()
     page.stop()
+
+
+def existing_reports(folder: Path | None) -> Path:
+    """Where joins report to; a folder that is not there is said, and ends the program."""
+    if folder is not None and not folder.is_dir():
+        typer.echo(f"There is no folder {folder}; give the one that joins report to, or none.", err=True)
+        raise typer.Exit(_FAILURE)
+    return reports_folder(folder)
 
 
 def until_told() -> None:

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from dovetail.cli.dashboard import until_told
+from dovetail.cli.dashboard import existing_reports, until_told
 from dovetail.dashboard.board import Board
-from dovetail.runtime.start_reports import reports_folder
 
 PORT = 9464  # where OpenTelemetry's own Prometheus exporters listen
 _FAILURE = 1
@@ -26,10 +25,7 @@ def metrics(
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between two pushes.")] = 10.0,
 ) -> None:
     """Export what running joins report, to Prometheus (scraped) or OpenTelemetry (pushed)."""
-    if folder is not None and not folder.is_dir():
-        typer.echo(f"There is no folder {folder}; give the one that joins report to, or none.", err=True)
-        raise typer.Exit(_FAILURE)
-    board = Board(reports_folder(folder))
+    board = Board(existing_reports(folder))
     board.look()
     try:
         stop = _pushing(board, otlp, every) if otlp else _serving(board, host, port)

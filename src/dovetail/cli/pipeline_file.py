@@ -45,21 +45,25 @@ Frames = Callable[[StreamDeclaration], Any]
 
 def routed(pipeline: Pipeline, data: Frames | None = None) -> list[Routed]:
     """The queries of a pipeline, over data if there is a way to get it."""
-    streams = [_declared(each, _data_of(each, data)) for each in pipeline.streams]
-    for derived in pipeline.derived:
-        streams.append(_united(derived, pipeline, data) if derived.united else _results(derived, streams, data))
+    streams, _ = _streams(pipeline, data)
     return [Routed(_query(insert, streams), insert.sink) for insert in pipeline.inserts]
 
 
 def derived_queries(pipeline: Pipeline) -> dict[str, Query]:
     """The queries whose results are streams."""
-    streams = [_declared(each, None) for each in pipeline.streams]
-    found = {}
+    return _streams(pipeline, None)[1]
+
+
+def _streams(pipeline: Pipeline, data: Frames | None) -> tuple[list[Stream], dict[str, Query]]:
+    """All streams, declared and derived, and the queries that some of these are the results of."""
+    streams, queries = [_declared(each, _data_of(each, data)) for each in pipeline.streams], {}
     for derived in pipeline.derived:
-        if not derived.united:
-            found[derived.name] = _ordered(derived, streams)
-        streams.append(_united(derived, pipeline, None) if derived.united else _results(derived, streams, None))
-    return found
+        if derived.united:
+            streams.append(_united(derived, pipeline, data))
+        else:
+            query = queries[derived.name] = _ordered(derived, streams)
+            streams.append(_results(derived, query, data))
+    return streams, queries
 
 
 def _data_of(declared: StreamDeclaration, data: Frames | None) -> Any:
@@ -84,8 +88,7 @@ def _united(derived: Derived, pipeline: Pipeline, data: Frames | None) -> Stream
     return _declared(replace(latest, name=derived.name), together)
 
 
-def _results(derived: Derived, streams: Sequence[Stream], data: Frames | None) -> Stream:
-    query = _ordered(derived, streams)
+def _results(derived: Derived, query: Query, data: Frames | None) -> Stream:
     given = {"schema": query.schema} if data is None else {"data": query.spark()}
     return stream(derived.name, time="result_time", **given)
 
