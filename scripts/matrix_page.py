@@ -11,7 +11,7 @@ are the lowest with which the tests pass. `make test-matrix` makes an environmen
 tests in it and writes this page; `--only 4.0-lowest` runs one of them, `--whole` all of the tests of Spark.
 
 """
-COLUMNS = ("Spark", "packages", "Python", "passed", "failed", "skipped", "seconds", "date")
+COLUMNS = ("Spark", "packages", "Python", "passed", "failed", "skipped", "seconds", "date", "commit")
 
 
 def write_page(path: Path, runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
@@ -36,7 +36,7 @@ def write_page(path: Path, runs: Sequence[Mapping[str, Any]], names: Sequence[st
 def _row(run: Mapping[str, Any]) -> list[object]:
     packages, name = run["packages"], run["name"].split("-")[1] + (", all tests" if run["whole"] else "")
     counts = [run["passed"], len(run["failed"]), sum(run["skipped"].values())]
-    return [packages["pyspark"], name, packages["python"], *counts, run["seconds"], run["date"]]
+    return [packages["pyspark"], name, packages["python"], *counts, run["seconds"], run["date"], run["commit"]]
 
 
 def _packages(runs: Sequence[Mapping[str, Any]]) -> str:
