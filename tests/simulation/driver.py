@@ -3,12 +3,13 @@
     offsets      what a batch reads; noted before anything of it runs, so that it is repeated with the same rows
     commits      that a batch is done; a start finds the last planned batch, and repeats it unless it is noted here
 
-A driver dies where the story says so, or when a task has failed too often; then another starts.
+A driver dies where the story says so, or when a task has failed too often; then another starts. Somebody may stop it
+and put back a copy of everything that was made before the last batch; the sources, asked again, then give more at once.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from tests.simulation.sink import Output
 from tests.simulation.story import KINDS, SOURCE_PARTITIONS, Batch, Fault, Story
 
 MOST_FAILURES = 4  # of one task, until Spark gives a batch up
+_RESTORED = "all is restored from a copy and planned otherwise"
 _SIDE_BY_SIDE = {"speculative attempt loses", "speculative attempt wins", "two attempts side by side"}
 
 
@@ -46,6 +48,7 @@ class Driver:
     planned: int = -1
     struck: list[Fault] = field(default_factory=list)
     oddities: list[str] = field(default_factory=list)
+    starts: int = 0
 
     def run(self) -> None:
         """From the first batch to the last, whatever happens."""
@@ -69,12 +72,28 @@ class Driver:
             if lost is not None:
                 self.commits.remove(batch)
                 raise DriverDied(session=bool(lost.at % 2))
+            if batch < len(self.story.batches) - 3 and self._strike(_RESTORED, batch) is not None:
+                self._restore(batch)
+                return
+
+    def _restore(self, last: int) -> None:
+        """The same DataFrame started again in the same session, over a copy of what there was before the last batch."""
+        self.commits.remove(last)
+        self.planned = last - 1
+        self.sink.forget(last)
+        for store in self.cluster.stores:
+            store.back_to(last)
+        batches = self.story.batches
+        joined = batches[last].with_next(batches[last + 1])
+        self.story = replace(self.story, batches=(*batches[:last], joined, *batches[last + 2 :]))
+        self.starts += 1
 
     def _start_again(self, session: bool) -> None:
         if not session:
             for executor in range(len(self.cluster.workers)):
                 self.cluster.lose(executor)
         self.cluster.start()
+        self.starts += 1
 
     def _strike(self, kind: str, batch: int) -> Fault | None:
         """A fault of this kind that the story has for this batch, each once."""
@@ -165,7 +184,7 @@ class Driver:
 
     def _joined(self, partition: int, number: int, rows: Shuffled) -> Attempt:
         """The attempts at one partition, as the story has them; the one whose results count."""
-        task = _Task(self, partition, number, rows, partition % self.story.executors)
+        task = _Task(self, partition, number, rows, (partition + self.starts) % self.story.executors)
         faults = [fault for fault in self._left(number) if KINDS[fault.kind] == "task"]
         rivals = None
         for fault in faults:

@@ -46,7 +46,7 @@ def judge(story: Story) -> Verdict:
     verdict = Verdict(story.seed)
     try:
         driver.run()
-        _compare(story, driver, verdict)
+        _compare(driver, verdict)
         verdict.unexplained += [*driver.oddities, *_state_oddities(cluster)]
         if driver.sink.again:
             verdict.unexplained.append(f"the sink was called again for batches that were done: {driver.sink.again}")
@@ -56,10 +56,10 @@ def judge(story: Story) -> Verdict:
     return verdict
 
 
-def _compare(story: Story, driver: Driver, verdict: Verdict) -> None:
+def _compare(driver: Driver, verdict: Verdict) -> None:
     query = driver.pipeline.query
     rows = driver.sink.rows(query.schema)
-    got, wanted = _early(rows), _early(oracle(query, story.script()).rows)
+    got, wanted = _early(rows), _early(oracle(query, driver.story.script()).rows)
     missing, extra = wanted - got, got - wanted
     verdict.lost = missing.total()
     verdict.repeated = sum(count for row, count in extra.items() if row in wanted)

@@ -79,6 +79,12 @@ class Output:
         self.batches[batch] = frame.rows
         self._maybe_fail(1)
 
+    def forget(self, batch: int) -> None:
+        """As it was before a batch."""
+        self.batches.pop(batch, None)
+        self.done.discard(batch)
+        self._files.marks = {path: number for path, number in self._files.marks.items() if number != batch}
+
     def _maybe_fail(self, place: int) -> None:
         if self.fails_at is not None and self.fails_at % 2 == place:
             self.fails_at = None

@@ -100,6 +100,11 @@ class PartitionStore:
         self.versions[transaction.version + 1] = dict(transaction.values)
         self.copies[transaction.executor] = (transaction.version + 1, dict(transaction.values))
 
+    def back_to(self, version: int) -> None:
+        """Only what was committed up to a version is there; whoever starts then has no copies."""
+        self.versions = {number: values for number, values in self.versions.items() if number <= version}
+        self.copies.clear()
+
     def lose(self, executor: int) -> None:
         """An executor is gone, and its copy with it."""
         self.copies.pop(executor, None)

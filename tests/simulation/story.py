@@ -38,6 +38,7 @@ KINDS = {
     "driver dies before the batch is noted as done": "batch",
     "driver dies between batches": "batch",
     "note of the last batch is lost": "batch",
+    "all is restored from a copy and planned otherwise": "batch",
     "sink fails half-way": "batch",
 }
 FAR_S = 600  # when all that waits is due; what comes out of that is not compared
@@ -60,6 +61,11 @@ class Batch:
 
     rows: Mapping[str, pa.Table]
     now_us: int | None
+
+    def with_next(self, other: "Batch") -> "Batch":
+        """Both as one, as sources that had waited would have given them."""
+        parts = {name: [b.rows[name] for b in (self, other) if name in b.rows] for name in {*self.rows, *other.rows}}
+        return Batch({name: pa.concat_tables(parts[name]) for name in sorted(parts)}, other.now_us)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from tests.simulation.story import KINDS, Story, story_of
 PER_CASE, ANY = 2, 60  # seeds of the normal tests; `make simulate` tells as many as there is time for
 WITHIN = 1000  # seeds, each planted mistake is found
 QUICK = {  # a case that a mistake shows in soon
+    "the token is a counter": "inner on one key",
     "the state is written before the last result": "inner on one key",
     "a heartbeat is dropped": "order hold",
     "an engine is kept under the token it started from": "inner on one key",
