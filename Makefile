@@ -54,6 +54,13 @@ test-cluster: .venv/dev.stamp  ## start a Spark cluster of two workers on this m
 test-matrix: .venv/dev.stamp  ## Spark 4.0 to 4.3 with the lowest and the newest packages, in .venv-matrix; writes docs/versions.md (OPTIONS=--whole)
 	@$(WITH_JAVA) $(BIN)/python -m scripts.test_matrix $(OPTIONS)
 
+SPARK ?= 4.1
+.PHONY: test-lakes
+test-lakes: .venv/dev.stamp  ## Delta and Iceberg tables with real connectors, on Spark 4.1 in .venv-matrix (SPARK=4.0 or 4.2: another; about five minutes)
+	@command -v mvn >/dev/null || { echo "Maven gets the connectors, and there is no 'mvn' here: install it (on Debian and Ubuntu: apt install maven)." >&2; exit 1; }
+	@mvn -q -B -f requirements/lakes.xml -Dspark=$(SPARK) dependency:copy-dependencies -DoutputDirectory="$(CURDIR)/.venv/jars/lakes-$(SPARK)"
+	@$(WITH_JAVA) LAKE_JARS="$(CURDIR)/.venv/jars/lakes-$(SPARK)" $(BIN)/python -m scripts.test_matrix --only $(SPARK)-newest --lakes
+
 kafka-jars: .venv/jars/kafka-broker.stamp .venv/jars/kafka-connector.stamp  ## get a Kafka broker and Spark's Kafka connector with Maven
 
 docs-test: .venv/dev.stamp  ## run every code block of the README and docs, the examples and the docstrings

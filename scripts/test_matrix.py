@@ -5,7 +5,7 @@
                  4.0-newest/          the newest Python and packages that can be had
                  4.0-databricks/      what a platform ships, and nothing of it replaced
 
-    python -m scripts.test_matrix [--only 4.0-lowest ...] [--whole] [--bench]
+    python -m scripts.test_matrix [--only 4.0-lowest ...] [--whole] [--bench] [--lakes]
 
 Each environment gets its packages by installing this project, so that its bounds are tried as well. docs/versions.md is
 written from the runs that are there.
@@ -43,7 +43,7 @@ PLATFORMS = {
 }
 NAMES = (*(f"{spark}-{packages}" for spark in SPARKS for packages in ("lowest", "newest")), *PLATFORMS)
 PYTHONS = ("python3.11", "python3.12", "python3.13")
-TOOLS = ("pytest", "hypothesis", "markdown-it-py", "duckdb", "polars", "psutil", "pyyaml")
+TOOLS = ("pytest", "hypothesis", "markdown-it-py", "duckdb", "polars", "psutil", "pyyaml", "deltalake")
 SHOWN = ("pyspark", "pyarrow", "numpy", "numba", "pandas", "protobuf", "grpcio", "sqlglot")
 EMBEDDED = ("tests/scenarios",)
 JOINS = "tests/spark/test_join.py::test_"
@@ -65,6 +65,7 @@ CHOSEN = (
     "tests/spark/test_connect.py",
 )
 CHOSEN_MARKS = "not kafka and not cluster"  # slow tests among the chosen are meant
+LAKES = ("tests/lakes", "-m", "lakes")
 WHOLE = ("tests/formats", "tests/spark", "tests/recovery")
 
 
@@ -74,7 +75,10 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, help="these environments")
     parser.add_argument("--whole", action="store_true", help="all of the tests of Spark and of recovery")
     parser.add_argument("--bench", action="store_true", help="benchmarks equi --quick as well")
+    parser.add_argument("--lakes", action="store_true", help="only the tests of lakes; their jars are in $LAKE_JARS")
     asked = parser.parse_args()
+    if asked.lakes:
+        return int(any(_tested(name, _environment(name), "lakes", LAKES)["failed"] for name in asked.only))
     runs = [_run(name, WHOLE if asked.whole else CHOSEN, asked.bench) for name in asked.only]
     write_page(ROOT / "docs/versions.md", [_last(name) for name in NAMES if (HOME / name / "run.json").exists()], NAMES)
     return int(any(run["failed"] for run in runs))

@@ -29,7 +29,7 @@ from dovetail.model.files import Files, files
 from dovetail.model.harvest import Harvest, harvest
 from dovetail.model.kafka import Kafka, kafka
 from dovetail.model.order import Adaptive, adaptive
-from dovetail.model.sinks import Parquet, parquet
+from dovetail.model.sinks import Delta, Parquet, delta, parquet
 from dovetail.model.window import rows
 
 __version__ = "0.1.0"
@@ -40,6 +40,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "DataError",
+    "Delta",
     "DovetailError",
     "Files",
     "Harvest",
@@ -57,6 +58,7 @@ __all__ = [
     "asof",
     "budget",
     "calibrate",
+    "delta",
     "files",
     "function",
     "harvest",

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parents[2]
 # These pages need more than a session, so tests of their own run them.
-ELSEWHERE = {"kafka.md": "tests/kafka", "cluster.md": "tests/cluster"}
+ELSEWHERE = {"kafka.md": "tests/kafka", "cluster.md": "tests/cluster", "lakes.md": "tests/lakes"}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 

@@ -75,7 +75,7 @@ def test_what_is_no_sink_is_refused(spark: Any, tmp_path: Path) -> None:
     folder = Folder(spark, tmp_path, "AB")
     folder.feed(random_batches("AB", 5, 1))
     query = build(ON, {name: dv.files(tmp_path / name, static=True) for name in "AB"})
-    with pytest.raises(dv.QueryError, match=r"a sink is made with dovetail\.parquet\(path\), or .*, not 'out'"):
+    with pytest.raises(dv.QueryError, match=r"a sink is made with dovetail\.parquet\(path\), .*, not 'out'"):
         query.write("out", "checkpoint", session=spark)
     with pytest.raises(dv.PlanError, match="all inputs are tables"):
         query.write(dv.parquet("out"), "checkpoint", session=spark)

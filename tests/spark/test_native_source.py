@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
+from dovetail.runtime.spark.differences.version import spark_version
 from dovetail.testing import Push, assert_same_rows, oracle
 from tests.spark.feeding import Folder, random_batches
 from tests.spark.queries import build
@@ -36,7 +37,8 @@ def test_rows_are_those_of_the_oracle_over_restarts(spark: Any, tmp_path: Path) 
     assert expected.num_rows > 50
     assert_same_rows(rows, expected)
     assert found == {name: sum(push.batch[name].num_rows for push in batches if name in push.batch) for name in "AB"}
-    assert len(list((tmp_path / "checkpoint" / "offsets").glob("[0-9]*"))) >= 4
+    batches_of_files = 4 if spark_version(spark.version) >= (4, 2) else 2  # before 4.2 a start's first has no limit
+    assert len(list((tmp_path / "checkpoint" / "offsets").glob("[0-9]*"))) >= batches_of_files
 
 
 def test_a_file_that_cannot_be_read_ends_the_query_and_is_named(spark: Any, tmp_path: Path) -> None:

@@ -187,7 +187,8 @@ class Query:
     ) -> Any:
         """Run it on Spark into a sink that takes results as Arrow, exactly once; returns the streaming query.
 
-        A sink is made with ``dovetail.parquet(path)``; ``trigger`` is Spark's, such as ``{"availableNow": True}``.
+        A sink is made with ``dovetail.parquet``, ``dovetail.delta`` or ``dovetail.kafka``; ``trigger`` is Spark's, such
+        as ``{"availableNow": True}``.
         """
         from dovetail.runtime.spark.sink.start import start_write
 

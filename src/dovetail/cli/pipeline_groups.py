@@ -62,7 +62,7 @@ def obstacle(route: Routed) -> str:
         return f"it is {'an' if query.how == 'anti' else 'a'} {query.how} join, and inner joins share"
     if query.aggregation:
         return "it aggregates its results"
-    if sink.parquet is not None:
+    if sink.own is not None:
         return "Dovetail writes its files itself, one query into each folder"
     own = sorted(sink.settings.keys() - {"order", "late"})
     if own:

@@ -88,9 +88,9 @@ def start_shared(session: "SparkSession", start: Start, once: bool, stopping: "E
 def start_alone(route: Routed, once: bool, session: "SparkSession | None" = None) -> Any:
     """One query, written by its own sink, Spark's or Dovetail's."""
     sink, trigger = route.sink, _trigger(route, once)
-    if sink.parquet is not None:
+    if sink.own is not None:
         query = route.query.named(sink.name)
-        return query.write(sink.parquet, str(sink.checkpoint), trigger=trigger, session=session)
+        return query.write(sink.own, str(sink.checkpoint), trigger=trigger, session=session)
     writing = route.query.spark(session).writeStream.queryName(sink.name).format(sink.format).options(**sink.options)
     if sink.checkpoint is not None:
         writing = writing.option("checkpointLocation", sink.checkpoint)

@@ -22,6 +22,20 @@ class Parquet:
         as_choice("compression", self.compression, COMPRESSIONS)
 
 
+@dataclass(frozen=True)
+class Delta:
+    """A Delta table, made by the first batch that has rows; a batch is one commit of the table, exactly once."""
+
+    path: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str) or not self.path:
+            raise QueryError(f"delta({self.path!r}): give the path of a table")
+
+
+OwnSink = Parquet | Delta
+
+
 def parquet(path: "str | PathLike[str]", compression: str = "snappy") -> Parquet:
     """A folder of Parquet files as the sink of ``query.write``.
 
@@ -30,3 +44,13 @@ def parquet(path: "str | PathLike[str]", compression: str = "snappy") -> Parquet
     'snappy'
     """
     return Parquet(fspath(path) if isinstance(path, PathLike) else path, compression)
+
+
+def delta(path: "str | PathLike[str]") -> Delta:
+    """A Delta table as the sink of ``query.write``; it needs ``dovetail[lakes]`` and no connector of Spark's.
+
+    >>> import dovetail as dv
+    >>> dv.delta("lake/alarms").path
+    'lake/alarms'
+    """
+    return Delta(fspath(path) if isinstance(path, PathLike) else path)

@@ -22,11 +22,11 @@ from sqlglot import TokenType
 
 from dovetail.errors import nearest
 from dovetail.model.duration import duration_us
-from dovetail.model.sinks import Parquet
+from dovetail.model.sinks import OwnSink
 from dovetail.model.sources import Source
 from dovetail.plan.share_queries import SCHEDULES
 from dovetail.sql.options import read_options
-from dovetail.sql.own_ends import own_parquet, own_source
+from dovetail.sql.own_ends import own_sink, own_source
 from dovetail.sql.place import Span
 from dovetail.sql.reader import Reader
 from dovetail.sql.run_options import read_run_options
@@ -78,7 +78,7 @@ class SinkDeclaration:
     settings: Mapping[str, Any] = field(default_factory=dict)
     trigger_us: int | None = None
     schedule: str = SCHEDULES[0]
-    parquet: Parquet | None = None
+    own: OwnSink | None = None
 
 
 def read_stream(reader: Reader) -> StreamDeclaration:
@@ -112,7 +112,7 @@ def read_sink(reader: Reader, name: str) -> SinkDeclaration:
     if checkpoint is None and format.lower() not in _FORGETFUL:
         checkpoint = options.needed("checkpoint")
     settings, schedule = read_run_options(options), options.choice("schedule", SCHEDULES)
-    trigger_us, own = options.duration("trigger"), own_parquet(options, format)
+    trigger_us, own = options.duration("trigger"), own_sink(options, format)
     return SinkDeclaration(name, format, checkpoint, options.values, settings, trigger_us, schedule, own)
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from dovetail.errors import DovetailError
 from dovetail.model.files import files
 from dovetail.model.kafka import kafka
-from dovetail.model.sinks import Parquet
+from dovetail.model.sinks import Delta, OwnSink, Parquet
 from dovetail.model.sources import Source
 from dovetail.sql.options import Options
 
@@ -31,17 +31,20 @@ def own_source(options: Options, format: str) -> Source | None:
     return _checked(options, lambda: files(path, format.lower(), **_values(options)))
 
 
-def own_parquet(options: Options, format: str) -> Parquet | None:
-    """The folder of a sink; None if Spark writes it."""
+def own_sink(options: Options, format: str) -> OwnSink | None:
+    """Where Dovetail writes the results to; None if Spark writes them."""
     place = options.place("writer")
     if options.choice("writer", _WHO) == "spark":
         return None
-    if format.lower() != "parquet":
-        raise options.source.error(f"Dovetail writes Parquet files, not {format!r}; leave writer out", place)
-    path, compression = options.needed("path"), options.taken("compression") or "snappy"
+    delta = format.lower() == "delta"
+    if not delta and format.lower() != "parquet":
+        reason = f"Dovetail writes Parquet files and Delta tables, not {format!r}; leave writer out"
+        raise options.source.error(reason, place)
+    path = options.needed("path")
+    compression = None if delta else options.taken("compression") or "snappy"
     for name in options.values:
-        options.refuse(name, "Dovetail writes these files, and takes path and compression")
-    return _checked(options, lambda: Parquet(path, compression))
+        options.refuse(name, f"Dovetail writes these files, and takes path{'' if delta else ' and compression'}")
+    return _checked(options, lambda: Delta(path) if compression is None else Parquet(path, compression))
 
 
 def _values(options: Options) -> dict[str, Any]:

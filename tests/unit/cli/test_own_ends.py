@@ -40,10 +40,12 @@ def test_topics_are_read_as_they_say(tmp_path: Path) -> None:
 
 def test_a_sink_that_dovetail_writes_has_a_query_of_its_own() -> None:
     found = pipeline("format = 'rate'", f"{SINK}, writer = 'dovetail', compression = 'zstd'")
-    assert found.inserts[0].sink.parquet == dv.parquet("out", "zstd")
+    assert found.inserts[0].sink.own == dv.parquet("out", "zstd")
     (part,) = parts_of(routed(found))
     assert part.why == "Dovetail writes its files itself, one query into each folder"
-    assert pipeline("format = 'rate'").inserts[0].sink.parquet is None
+    assert pipeline("format = 'rate'").inserts[0].sink.own is None
+    table = pipeline("format = 'rate'", "format = 'delta', path = 'out', checkpoint = 'c', writer = 'dovetail'")
+    assert table.inserts[0].sink.own == dv.delta("out")
 
 
 @pytest.mark.parametrize(

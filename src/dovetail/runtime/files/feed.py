@@ -18,7 +18,8 @@ from typing import Any
 from dovetail.errors import DataError
 from dovetail.model.files import Files
 from dovetail.runtime.files.decode import check_same
-from dovetail.runtime.files.listing import Known, Seen, listed, looked_at
+from dovetail.runtime.files.delta import is_table
+from dovetail.runtime.files.listing import Known, Seen, filesystem, listed, looked_at
 from dovetail.runtime.files.order import admitted, in_order
 
 _DIGEST = 12  # bytes: no two of a billion files are taken for one
@@ -56,7 +57,7 @@ class FilesFeed:
 
     def latest(self, start: Position | None) -> Position:
         """The position after the next batch; the start itself if there is nothing new."""
-        files = [file for file in listed(self._source.path) if self._only is None or file.path in self._only]
+        files = [file for file in self._listed(start) if self._only is None or file.path in self._only]
         if start is None:
             return {"seen": _text({_digest(file.path) for file in files}), "batch": None}
         seen = _digests(start["seen"])
@@ -83,6 +84,18 @@ class FilesFeed:
             files = [self._as_planned(Known(*named)) for named in end["batch"]]
         return [piece for file in files for piece in pieces_of(file)]
 
+    def _listed(self, start: Position | None) -> list[Seen]:
+        """All files there are; of a Delta table, none of those that were known before may be gone."""
+        files = listed(self._source.path)
+        here = {_digest(file.path) for file in files}
+        known = _digests(start["seen"] if start else "") | {_digest(path) for path in self._only or ()}
+        if known - here and is_table(*filesystem(self._source.path)):
+            raise DataError(
+                f"table {self._source.path} was written anew since its first rows were read (OPTIMIZE, DELETE, MERGE), "
+                "and rows would come twice; Dovetail reads tables that are only appended to"
+            )
+        return files
+
     def _check_sizes(self, files: Sequence[Seen]) -> None:
         for file in files:
             if self._sizes.get(file.path, file.size) != file.size:
@@ -105,7 +118,7 @@ class FilesFeed:
 
     def _since(self, before: set[bytes], after: set[bytes]) -> list[Known]:
         new = after - before
-        files = [file for file in listed(self._source.path) if _digest(file.path) in new]
+        files = [file for file in self._listed({"seen": _text(before)}) if _digest(file.path) in new]
         if len(files) < len(new):
             raise DataError(f"{len(new) - len(files)} of the files of a batch at {self._source.path} are gone")
         return in_order(files, looked_at(files, self._time, self._parquet))

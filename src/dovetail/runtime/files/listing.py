@@ -19,6 +19,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from dovetail.errors import DataError
+from dovetail.runtime.files.delta import is_table, table_files
 
 _TAIL = 1 << 16  # bytes at the end that are summed; it holds the footer of most Parquet files
 _AT_ONCE = 8  # files that are looked at concurrently: stores across a network take their time
@@ -84,10 +85,13 @@ def filesystem(path: str) -> tuple[Any, str]:
 
 
 def listed(path: str) -> list[Seen]:
-    """The files below a path, or that fit a pattern; hidden ones, and those in hidden folders, are left out."""
+    """The files below a path, or that fit a pattern, or of a Delta table; what is hidden is left out."""
     scheme = path[: path.index("://") + 3] if "://" in path else ""
     store, below = filesystem(path)
     local = isinstance(store, pafs.LocalFileSystem)
+    if not has_magic(below) and is_table(store, below):
+        root = below if local else f"{scheme}{below}"
+        return [Seen(f"{root}/{name}", size, ms * 1_000_000) for name, size, ms in table_files(path)]
     tops = sorted(glob(below)) if local and has_magic(below) else [below]
     found = []
     for top in tops:

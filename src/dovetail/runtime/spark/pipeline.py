@@ -37,6 +37,7 @@ from dovetail.plan.share_queries import SharedPlan
 from dovetail.plan.split_query import Operator, asked_tree, split_query
 from dovetail.runtime.spark.clock import clock, needs_clock
 from dovetail.runtime.spark.differences.first_action import start_coordinator
+from dovetail.runtime.spark.differences.stateful_connect import stateful
 from dovetail.runtime.spark.identity import Identity, identity, shared_identity
 from dovetail.runtime.spark.layout import Layout, Layouts
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
@@ -264,7 +265,7 @@ def _shared_job(shared: SharedPlan, identity: Identity, layouts: Layouts, ended:
 
 def _joined(rows: DataFrame, initial: DataFrame | None, job: Job, output: Output) -> DataFrame:
     before = None if initial is None else initial.groupBy("bucket")
-    joined = rows.groupBy("bucket").transformWithStateInPandas(
+    joined = stateful(rows, "bucket").transformWithStateInPandas(
         JoinProcessor(job, output), output.given, "Append", "None", initialState=before
     )
     return output.results(joined.observe(f"{OBSERVATION}{job.run}", F.collect_list(REPORT).alias(REPORTS)))

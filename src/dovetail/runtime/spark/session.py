@@ -131,7 +131,10 @@ def count_bytes(session: SparkSession) -> None:
 
 def planned_partitions(session: SparkSession) -> int:
     """How many partitions the state of a query will have that starts now, from a new checkpoint."""
-    return int(session.conf.get(STATE_PARTITIONS, None) or session.conf.get(SHUFFLE_PARTITIONS) or 1)
+    found = session.conf.get(STATE_PARTITIONS, None) or session.conf.get(SHUFFLE_PARTITIONS) or "1"
+    if not found.isdigit():  # Databricks takes "auto"
+        raise PlanError(f"{SHUFFLE_PARTITIONS} is {found!r}, and state needs a number; set it to about two per core")
+    return int(found)
 
 
 def _check_partitions(session: SparkSession) -> None:

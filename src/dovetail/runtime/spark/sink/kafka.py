@@ -51,6 +51,3 @@ class KafkaTopic:
     def tidy(self) -> None:
         """Remove what killed tasks have left behind; before a query starts."""
         self.aside.tidy()
-
-
-Place = ParquetFolder | KafkaTopic

@@ -22,7 +22,7 @@ from dovetail.runtime.files.listing import filesystem
 from dovetail.runtime.spark.blob import in_pieces
 
 _GROUP_BYTES = 32 << 20
-_ASIDE, _OWNER = "_writing", "_writer"
+_OWNER = "_writer"
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,10 @@ class Written:
 
 @dataclass(frozen=True)
 class ParquetFolder:
-    """What is done to one folder; a value that travels to the tasks."""
+    """What is done to one folder; a value that travels to the tasks. Files that wait are in ``aside`` of it."""
 
     sink: Parquet
+    aside: str = "_writing"
 
     def write(self, batches: Iterable[pa.RecordBatch], task: int, query: str) -> Written | None:
         """The rows of one task, if there are any, in a file that nobody sees yet."""
@@ -47,10 +48,10 @@ class ParquetFolder:
         for piece in in_pieces(batches, _GROUP_BYTES):
             table = pa.Table.from_batches(piece)
             if writer is None:
-                store.create_dir(f"{folder}/{_ASIDE}")
+                store.create_dir(f"{folder}/{self.aside}")
                 texts = [field.name for field in table.schema if not pa.types.is_primitive(field.type)]
                 writer = pq.ParquetWriter(
-                    f"{folder}/{_ASIDE}/{name}",
+                    f"{folder}/{self.aside}/{name}",
                     table.schema,
                     filesystem=store,
                     compression=self.sink.compression,
@@ -65,7 +66,7 @@ class ParquetFolder:
     def read(self, written: Written) -> Iterator[pa.Table]:
         """The rows of a file that waits, piece by piece."""
         store, folder = filesystem(self.sink.path)
-        with store.open_input_file(f"{folder}/{_ASIDE}/{written.name}") as file:
+        with store.open_input_file(f"{folder}/{self.aside}/{written.name}") as file:
             parquet = pq.ParquetFile(file)
             for number in range(parquet.num_row_groups):
                 yield parquet.read_row_group(number)
@@ -77,7 +78,7 @@ class ParquetFolder:
         if written:
             self._check_owner(store, folder, written[0].query, batch)
             store.create_dir(place)
-        wanted = {f"{place}/part-{each.task:05}.parquet": f"{folder}/{_ASIDE}/{each.name}" for each in written}
+        wanted = {f"{place}/part-{each.task:05}.parquet": f"{folder}/{self.aside}/{each.name}" for each in written}
         for info in store.get_file_info(pafs.FileSelector(place, allow_not_found=True)):
             if info.path not in wanted:
                 store.delete_file(info.path)
@@ -88,14 +89,14 @@ class ParquetFolder:
         """Remove what was written in vain."""
         store, folder = filesystem(self.sink.path)
         for each in written:
-            if store.get_file_info([f"{folder}/{_ASIDE}/{each.name}"])[0].is_file:
-                store.delete_file(f"{folder}/{_ASIDE}/{each.name}")
+            if store.get_file_info([f"{folder}/{self.aside}/{each.name}"])[0].is_file:
+                store.delete_file(f"{folder}/{self.aside}/{each.name}")
 
     def tidy(self) -> None:
         """Remove what killed tasks have left behind; before a query starts."""
         store, folder = filesystem(self.sink.path)
-        if store.get_file_info([f"{folder}/{_ASIDE}"])[0].type == pafs.FileType.Directory:
-            store.delete_dir(f"{folder}/{_ASIDE}")
+        if store.get_file_info([f"{folder}/{self.aside}"])[0].type == pafs.FileType.Directory:
+            store.delete_dir(f"{folder}/{self.aside}")
 
     def _check_owner(self, store: pafs.FileSystem, folder: str, query: str, batch: int) -> None:
         """A folder holds the results of one checkpoint: those of another would replace them batch by batch."""

@@ -15,11 +15,13 @@ from pyspark.sql import datasource
 from pyspark.sql.datasource import DataSource, DataSourceStreamWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from dovetail.runtime.spark.sink.kafka import Place
-from dovetail.runtime.spark.sink.parquet import Written
+from dovetail.runtime.spark.sink.delta import DeltaTable
+from dovetail.runtime.spark.sink.kafka import KafkaTopic
+from dovetail.runtime.spark.sink.parquet import ParquetFolder, Written
 from dovetail.runtime.spark.streaming_run import query_id
 from dovetail.runtime.spark.unpack import Unpacker
 
+Place = ParquetFolder | KafkaTopic | DeltaTable
 NAME, PLACE, ROWS = "dovetail-sink", "place", "rows"
 Writer: Any = getattr(datasource, "DataSourceStreamArrowWriter", DataSourceStreamWriter)  # since Spark 4.1
 

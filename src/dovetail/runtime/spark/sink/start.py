@@ -7,12 +7,13 @@ from pyspark.sql import SparkSession
 
 from dovetail.errors import PlanError, QueryError
 from dovetail.model.kafka import Kafka
-from dovetail.model.sinks import Parquet
+from dovetail.model.sinks import Delta, Parquet
 from dovetail.plan.physical import Plan
 from dovetail.runtime.spark.pipeline import spark_join
-from dovetail.runtime.spark.sink.kafka import KafkaTopic, Place
+from dovetail.runtime.spark.sink.delta import DeltaTable
+from dovetail.runtime.spark.sink.kafka import KafkaTopic
 from dovetail.runtime.spark.sink.parquet import ParquetFolder
-from dovetail.runtime.spark.sink.sink import NAME, BlobSink, options_of
+from dovetail.runtime.spark.sink.sink import NAME, BlobSink, Place, options_of
 from dovetail.runtime.spark.unpack import Unpacker
 
 
@@ -20,7 +21,7 @@ def start_write(
     plan: Plan, sink: Any, checkpoint: str, trigger: Mapping[str, Any], session: SparkSession | None, name: str | None
 ) -> Any:
     """The streaming query that writes the results of a join; PlanError if it has an end."""
-    place = _place(sink, checkpoint)
+    place = _place(sink, checkpoint, plan)
     blobs = spark_join(plan, session, blobs=True)
     if not blobs.isStreaming:
         raise PlanError("write: all inputs are tables; write query.spark() with Spark, or collect() and write that")
@@ -32,11 +33,14 @@ def start_write(
     return (writing.queryName(name) if name else writing).start()
 
 
-def _place(sink: Any, checkpoint: str) -> Place:
+def _place(sink: Any, checkpoint: str, plan: Plan) -> Place:
     if isinstance(sink, Parquet):
         return ParquetFolder(sink)
     if isinstance(sink, Kafka) and sink.format == "json":
         return KafkaTopic(sink, ParquetFolder(Parquet(f"{checkpoint}/results")))
+    if isinstance(sink, Delta):
+        return DeltaTable.of(sink, plan.query.schema)
     raise QueryError(
-        f"write: a sink is made with dovetail.parquet(path), or dovetail.kafka(servers, topic) for JSON, not {sink!r}"
+        "write: a sink is made with dovetail.parquet(path), dovetail.delta(path), or dovetail.kafka(servers, topic) "
+        f"for JSON, not {sink!r}"
     )
