@@ -168,11 +168,11 @@ def _bound(requirement: Requirement) -> Version:
 
 
 def _variables(name: str) -> dict[str, str]:
-    """This code, whatever is installed; kernels are kept apart, for each version of Numba throws away another's."""
+    """This code, whatever is installed; each version of Numba throws away another's kernels, so they are kept apart."""
     return os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
         "PATH": os.pathsep.join([str(HOME / name / "bin"), os.environ["PATH"]]),
-        "NUMBA_CACHE_DIR": str(HOME / name / "kernels"),
+        "NUMBA_CACHE_DIR": str(HOME / "kernels" / name.partition("-")[2]),
         "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
 
