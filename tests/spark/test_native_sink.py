@@ -13,6 +13,7 @@ from rich.console import Console
 
 import dovetail as dv
 from dovetail.cli.run import run_on
+from dovetail.runtime.spark.differences.version import spark_version
 from dovetail.sql import parse_pipeline
 from dovetail.testing import assert_same_rows, oracle, ordered
 from tests.spark.feeding import Folder, random_batches
@@ -47,7 +48,8 @@ def test_rows_are_those_of_the_oracle_over_repeats(spark: Any, tmp_path: Path, o
     committed[-1].unlink()
     committed[-1].with_name(f".{committed[-1].name}.crc").unlink(missing_ok=True)
     folder.feed(batches[2:])
-    run(folder, query)
+    for _ in range(1 if spark_version(spark.version) >= (4, 2) else 2):  # before 4.2 a run ends with a batch it repeats
+        run(folder, query)
     found = written(folder, query)
     expected = oracle(query.model, batches).rows
     assert expected.num_rows > 50
