@@ -23,7 +23,7 @@ BUDGETS: Mapping[str, dict[str, Any]] = {
     "cpu and memory harvest": {"cpu": 0.5, "memory": dv.tuples(24)},
     "cpu and memory drop": {"cpu": 0.5, "memory": dv.tuples(24), "policy": "drop"},
 }
-ROW_WINDOWS = {"rows": dv.rows(5), "rows per key": dv.rows(2, per="key")}
+WINDOWS = {"rows": dv.rows(5), "rows per key": dv.rows(2, per="key"), "unbounded": dv.unbounded()}
 
 
 def whole(some: Combination) -> dict[str, str]:
@@ -57,7 +57,7 @@ def _stream(cell: Combination, name: str, data: Any, window: str | None) -> Any:
     given: Any = {"schema": data} if isinstance(data, pa.Schema) else {"data": data}
     idle = "20 seconds" if cell["idle"] == "yes" else None
     ahead = "1 hour" if cell["ahead"] == "yes" else None
-    size: Any = window or ROW_WINDOWS.get(cell["windows"], "3 seconds")
+    size: Any = window or WINDOWS.get(cell["windows"], "3 seconds")
     if cell["windows"] == "as of":
         size, given["asof"] = None, dv.asof("nearest", tolerance="2 seconds") if name != "A" else None
     return dv.stream(name, time="ts", window=size, delay="3 seconds", idle=idle, ahead=ahead, **given)

@@ -64,7 +64,8 @@ QUERIES: dict[str, Callable[[], Any]] = {
     "join: on is None; give a condition as text, like 'A.k = B.k'": lambda: join(on=None),
     "two streams are named 'T'; give each its own name. A stream is joined with itself under aliases: "
     "dovetail.sql('SELECT * FROM T x, T y WHERE x.k = y.k WINDOW 1 MINUTE', stream)": lambda: join("T", "T"),
-    "stream 'H' has no window; give it one, or give the join one for all": lambda: dv.join(
+    "stream 'H' has no window; give it one, or give the join one for all. Only what ends needs none, tables for "
+    "example; window=dovetail.unbounded() keeps its rows for ever": lambda: dv.join(
         stream(), stream("H", window=None), on="T.n = H.n"
     ),
     "stream 'Z' has times with a zone (timestamp[us, tz=UTC]) and stream 'T' without one (timestamp[us]); convert "

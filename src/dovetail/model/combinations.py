@@ -15,12 +15,12 @@ from typing import Any
 from dovetail.errors import QueryError
 from dovetail.model.budget import Budget
 from dovetail.model.order import Adaptive
-from dovetail.model.window import RowWindow
+from dovetail.model.window import RowWindow, TimeWindow
 
 # The first word of an axis is what a query has that says nothing.
 AXES: Mapping[str, tuple[str, ...]] = {
     "how": ("inner", "left", "right", "full", "semi", "anti"),
-    "windows": ("time", "rows", "rows per key", "as of"),  # as of: none, only the best rows of a stream count
+    "windows": ("time", "unbounded", "rows", "rows per key", "as of"),  # as of: only the best rows of a stream count
     "order": ("none", "sync", "hold", "adaptive"),
     "late": ("drop", "keep", "divert"),
     "runs": ("alone", "tree", "deep tree", "shared"),  # deep: the last stream, or one of rows, is below the top
@@ -153,10 +153,13 @@ def refusal(combination: Combination) -> Refusal | None:
 def features_of(query: Any, runs: str | None = None, runtime: str = "embedded") -> dict[str, str]:
     """A query as a combination; one with a plan of several operators is a tree."""
     windows = [stream.window for stream in query.streams if isinstance(stream.window, RowWindow)]
+    endless = any(isinstance(stream.window, TimeWindow) and stream.window.unbounded for stream in query.streams)
     return {
         "how": query.how,
         "windows": "as of"
         if query.answered
+        else "unbounded"
+        if endless and not windows
         else "time"
         if not windows
         else "rows per key"

@@ -27,6 +27,12 @@ def check_threads(threads: Any) -> None:
         raise QueryError(f"threads={threads!r}: it is a whole number, 1 or more, or None for all cores")
 
 
+def check_limit(limit: Any) -> None:
+    """Rows after which to stop."""
+    if as_count(limit) is None:
+        raise QueryError(f"limit={limit!r}: it is a whole number of rows, 1 or more, or None for all")
+
+
 def check_budget(budget: Any) -> None:
     """None, or a budget; which one goes with what else is in the table of combinations."""
     if budget is not None and not isinstance(budget, Budget):

@@ -5,7 +5,7 @@ same checks, and words that stand for values ("adaptive", one algorithm for all 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from dovetail.model.combinations import check_combination
 from dovetail.model.expression import Expression, columns_of
 from dovetail.model.fitting import check_budget, check_how, check_partitions
 from dovetail.model.intervals import check_times
+from dovetail.model.nested import with_fields
 from dovetail.model.order import as_order
 from dovetail.model.output import Output
 from dovetail.model.predicate import Predicate, operands
@@ -67,6 +68,7 @@ class JoinQuery:
     def __post_init__(self) -> None:
         check_streams(self.streams)
         as_choice("how", self.how, HOWS)
+        object.__setattr__(self, "streams", _with_fields(self))
         check_parts(self.streams, self.predicates, self.filters, self.select, self.aggregation, self.seen)
         check_times(self.streams, self.predicates)
         if not isinstance(self.cross, bool):
@@ -154,6 +156,14 @@ class JoinQuery:
     def _schema_of(self, outputs: tuple[Output, ...]) -> pa.Schema:
         fields = [pa.field("result_time", self.time_type)]
         return pa.schema(fields + [pa.field(output.name, output.expression.type) for output in outputs])
+
+
+def _with_fields(query: JoinQuery) -> tuple[Stream, ...]:
+    """The streams with columns for the fields of structures that the query names."""
+    if not any(pa.types.is_struct(field.type) for stream in query.streams for field in stream.schema):
+        return query.streams
+    schemas = {s.name: with_fields(s.schema, query.columns_used(s.name)) for s in query.streams}
+    return tuple(replace(stream, schema=schemas[stream.name]) for stream in query.streams)
 
 
 def _named(expressions: Sequence[Expression], stream: str) -> set[str]:

@@ -64,7 +64,10 @@ def bounded(
     found = with_implied_windows(streams, condition.predicates)
     without = next((each for each, stream in zip(inputs, found, strict=True) if stream.window is None), None)
     if without is not None:
-        message = f"stream '{without.name}' has no window; end the query with one, as in WINDOW 10 MINUTES"
+        message = (
+            f"stream '{without.name}' has no window; end the query with one, as in WINDOW 10 MINUTES, or, to keep its "
+            f"rows for ever, WINDOW {without.name} UNBOUNDED"
+        )
         raise source.at(message, without.node)
     return found
 

@@ -148,7 +148,7 @@ def _inside_time_windows(query: JoinQuery, members: Members) -> bool:
     return all(
         now - members[name].time_us <= window.length_us
         for name, window in windows.items()
-        if isinstance(window, TimeWindow)
+        if isinstance(window, TimeWindow) and not window.unbounded
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dovetail.engine.block.time_range import AFTER_ALL
+from dovetail.engine.block.time_range import AFTER_ALL, NEVER
 from dovetail.engine.buffer.section import HeaderSection, Section, whole_numbers
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Ids, Partial
@@ -133,9 +133,10 @@ class Exit:
             ids = unmatched.staying()
             yield from self.hold.give_all(self.projection.alone(name, ids, np.full(len(ids), end)))
 
-    def release(self, limit: int) -> Rows:
-        """What was held and is not after this time."""
-        yield from self.hold.release(limit)
+    def release(self, limit: int, others: Mapping[str, int]) -> Rows:
+        """What was held and is not after this time; ``others``: the earliest that those beside a stream may bring."""
+        if all(others[name] >= NEVER for name, kept in self.unmatched.items() if kept.waits_for_end):
+            yield from self.hold.release(limit)
 
     def make_room(self, name: str, window: Window, more: int) -> None:
         """Let a window move its tuples, if it must to take ``more``."""

@@ -175,18 +175,19 @@ class Line:
         if limit < AFTER_ALL:
             second = min(second, NEVER)  # what nothing pushes out of a row window stays until all streams have ended
         windows, storage = self.store.windows, self.store.plan.storage
-        others = {name: second if reach[name] == limit else limit for name, window in windows.items() if len(window)}
+        others = {name: second if reach[name] == limit else limit for name in windows}
+        stored = {name: time for name, time in others.items() if len(windows[name])}
         later = self.exit.gives_later
         if later:
-            for name, time in others.items():
+            for name, time in stored.items():
                 yield from self.exit.leave(name, time, limit, pending.get(name, AFTER_ALL) if suspended else AFTER_ALL)
             if limit == AFTER_ALL:
                 yield from self.exit.leave_at_the_end(self.inputs.latest)
-        for name, time in others.items():
+        for name, time in stored.items():
             if not (suspended and name in pending) and (name != joined or not storage[name].lazy):
                 self._forget(name, min(time, self.elsewhere))
         if later:
-            yield from self.exit.release(limit)
+            yield from self.exit.release(limit, others)
 
     def check_settled(self) -> None:
         """Forget what a state that was read back still has of expired tuples; nothing may come out of it."""
