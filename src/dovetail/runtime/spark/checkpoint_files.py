@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 
 from dovetail.errors import StateError
@@ -12,8 +13,12 @@ _MARK = "finished"
 
 def check_open(checkpoint: str) -> None:
     """StateError if a checkpoint was finished."""
-    store, folder = filesystem(checkpoint)
-    if store.get_file_info([f"{folder}/{_MARK}"])[0].is_file:
+    try:
+        store, folder = filesystem(checkpoint)
+        finished = store.get_file_info([f"{folder}/{_MARK}"])[0].is_file
+    except (OSError, pa.ArrowException):  # a place that Spark can reach and Arrow cannot: nobody can have finished it
+        return
+    if finished:
         raise StateError(
             f"{checkpoint} was finished: its last rows have been written as if its inputs had ended. Start the query "
             f"with another checkpoint, or remove {checkpoint}/{_MARK} and the rows of its last batch"

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from dovetail.errors import QueryError, nearest
 from dovetail.plan.share_queries import Member, SharedPlan
-from dovetail.runtime.spark.checkpoint_files import last_batch
+from dovetail.runtime.spark.checkpoint_files import check_open, last_batch, mark_finished
 from dovetail.runtime.spark.finish import finish_shared
 from dovetail.runtime.spark.types import quoted
 
@@ -49,6 +49,7 @@ def write_shared(
     sinks = _sinks(members, given)
     if not frame.isStreaming:
         return _write_batch(sinks, checkpoint, frame, 0)
+    check_open(checkpoint)
 
     def write(rows: DataFrame, batch: int) -> None:
         _write_batch(sinks, checkpoint, rows, batch)
@@ -68,6 +69,7 @@ def finish_shared_into(
     """Write what all queries still hold in a checkpoint as the batch after the last one."""
     sinks, batch = _sinks(members, given), last_batch(checkpoint) + 1
     frames = [finish_shared(plan, checkpoint, session) for plan in plans]
+    mark_finished(checkpoint, batch)
     _write_batch(sinks, checkpoint, reduce(DataFrame.union, frames), batch)
 
 
