@@ -18,6 +18,7 @@ import pyarrow as pa
 from dovetail.errors import QueryError
 from dovetail.model.expression import Column, Expression, columns_of
 from dovetail.model.fingerprint import fingerprint
+from dovetail.model.nested import plain_schema
 from dovetail.model.output import Output
 from dovetail.model.predicate import Equality, Predicate
 from dovetail.model.query import How, JoinQuery
@@ -140,7 +141,7 @@ def signature(query: JoinQuery) -> str:
     parts: list[object] = ["inner", query.late, query.algorithm, query.plan, query.budget, query.partitions]
     for stream in query.streams:
         kind = stream.window.per if isinstance(stream.window, RowWindow) else "time"
-        fields = [(field.name, str(field.type)) for field in stream.schema]
+        fields = [(field.name, str(field.type)) for field in plain_schema(stream.schema)]
         parts.append((stream.name, fields, stream.time, kind, stream.delay_us, stream.idle_us))
         parts += [("ahead", stream.ahead_us)] if stream.ahead_us is not None else []
     parts += sorted(_predicate_text(predicate) for predicate in query.predicates)
