@@ -33,8 +33,11 @@ def any_order(query: JoinQuery) -> bool:
     return endless and query.order == "none" and query.answered is None
 
 
-def without_lateness(query: JoinQuery) -> JoinQuery:
-    """The same query for rows in any order."""
+def for_first_rows(query: JoinQuery) -> JoinQuery:
+    """The same query as it gives results soonest: by one operator, which waits for no other, and rows in any order."""
+    query = replace(query, plan="multiway") if query.plan == "auto" else query
+    if not any_order(query):
+        return query
     return replace(query, streams=tuple(replace(stream, delay_us=UNBOUNDED_US) for stream in query.streams))
 
 

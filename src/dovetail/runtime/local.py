@@ -24,7 +24,7 @@ from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.finite import pushes_of
-from dovetail.runtime.first_rows import any_order, first, in_growing_pieces, without_lateness
+from dovetail.runtime.first_rows import first, for_first_rows, in_growing_pieces
 from dovetail.runtime.last_good import LastGood, can_be_undone
 from dovetail.runtime.lateness import LatenessWatch
 from dovetail.runtime.operator_of import Hands, operator_of
@@ -316,8 +316,7 @@ def collect(plan: Plan, threads: int | None = None, limit: int | None = None) ->
         operator = operator_of(plan, Hands(threads=threads or usable_cores()))
         return pa.Table.from_batches(_run(operator, pushes), plan.query.schema)
     check_limit(limit)
-    pushes = in_growing_pieces(pushes, plan.query)
-    plan = plan_query(without_lateness(plan.query)) if any_order(plan.query) else plan
+    pushes, plan = in_growing_pieces(pushes, plan.query), plan_query(for_first_rows(plan.query))
     operator = operator_of(plan, Hands(threads=threads or 1))  # threads give results when a whole piece is done
     return pa.Table.from_batches(first(_run(operator, pushes), limit), plan.query.schema)
 
