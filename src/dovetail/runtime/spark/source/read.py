@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from dovetail.model.files import Files
-from dovetail.model.nested import tops, with_extracted
 from dovetail.runtime.files.decode import decoded
 from dovetail.runtime.files.feed import Piece
 from dovetail.runtime.kafka.client import Topic
@@ -22,14 +21,12 @@ def read_part(given: Input, part: Part) -> Iterator[pa.RecordBatch]:
             assert isinstance(piece, Piece)
             yield from decoded(given.source, piece.file, given.schema, given.columns, piece.groups)
         return
-    schema, columns = given.schema, given.columns
-    topic, wanted = Topic(given.source), pa.schema([schema.field(name) for name in tops(schema, columns)])
+    topic, wanted = Topic(given.source), pa.schema([given.schema.field(name) for name in given.columns])
     try:
         for each in part.pieces:
             assert isinstance(each, Messages)
             for values in topic.values(each.partition, each.first, each.last):
                 if values:
-                    found = columns_of(given.source, values, wanted)
-                    yield from with_extracted(found, schema, columns).to_batches()
+                    yield from columns_of(given.source, values, wanted).select(list(given.columns)).to_batches()
     finally:
         topic.close()
