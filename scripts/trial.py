@@ -9,7 +9,6 @@ import pyarrow.compute as pc
 
 import dovetail as dv
 from dovetail.model.combinations import AXES, REFUSALS, Combination
-from dovetail.model.how import BY_STREAM
 from dovetail.testing import Close, Event, Push, Script, Tick, assert_same_rows, assert_subset, oracle, ordered, play
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us", tz="UTC"), "k": pa.int64(), "n": pa.int64(), "row": pa.int64()})
@@ -24,7 +23,7 @@ BUDGETS: Mapping[str, dict[str, Any]] = {
     "cpu and memory harvest": {"cpu": 0.5, "memory": dv.tuples(24)},
     "cpu and memory drop": {"cpu": 0.5, "memory": dv.tuples(24), "policy": "drop"},
 }
-ROW_WINDOWS = {"rows": dv.rows(5), "rows per key": dv.rows(2, per="key")}
+WINDOWS = {"rows": dv.rows(5), "rows per key": dv.rows(2, per="key"), "unbounded": dv.unbounded()}
 
 
 def whole(some: Combination) -> dict[str, str]:
@@ -33,8 +32,8 @@ def whole(some: Combination) -> dict[str, str]:
 
 
 def names_of(cell: Combination) -> str:
-    """Its streams: a tree takes three, and so does a join with a word for each."""
-    return "ABC" if "tree" in cell["runs"] or cell["how"] == BY_STREAM else "AB"
+    """Its streams: a tree takes three."""
+    return "ABC" if "tree" in cell["runs"] else "AB"
 
 
 def query_of(cell: Combination, data: Mapping[str, Any], window: str = "4 seconds") -> dv.Query:
@@ -45,8 +44,6 @@ def query_of(cell: Combination, data: Mapping[str, Any], window: str = "4 second
     trees = {"tree": ((*names,), last), "deep tree": (names[0], (*names[1:], last))}
     options["plan"] = trees.get(cell["runs"], "auto")
     options["partitions"] = 2 if cell["runtime"] == "spark" else None
-    if cell["how"] == BY_STREAM:
-        options["how"] = {"B": "left", "C": "left"}
     shown = names[:1] if cell["how"] in ("semi", "anti") else list(data)
     select = ", ".join(f"{name}.row AS {name.lower()}" for name in shown)
     if cell["aggregates"] == "yes":
@@ -60,7 +57,7 @@ def _stream(cell: Combination, name: str, data: Any, window: str | None) -> Any:
     given: Any = {"schema": data} if isinstance(data, pa.Schema) else {"data": data}
     idle = "20 seconds" if cell["idle"] == "yes" else None
     ahead = "1 hour" if cell["ahead"] == "yes" else None
-    size: Any = window or ROW_WINDOWS.get(cell["windows"], "3 seconds")
+    size: Any = window or WINDOWS.get(cell["windows"], "3 seconds")
     if cell["windows"] == "as of":
         size, given["asof"] = None, dv.asof("nearest", tolerance="2 seconds") if name != "A" else None
     return dv.stream(name, time="ts", window=size, delay="3 seconds", idle=idle, ahead=ahead, **given)

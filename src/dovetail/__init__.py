@@ -30,7 +30,7 @@ from dovetail.model.harvest import Harvest, harvest
 from dovetail.model.kafka import Kafka, kafka
 from dovetail.model.order import Adaptive, adaptive
 from dovetail.model.sinks import Delta, Parquet, delta, parquet
-from dovetail.model.window import rows
+from dovetail.model.window import rows, unbounded
 
 __version__ = "0.1.0"
 
@@ -72,4 +72,5 @@ __all__ = [
     "sql",
     "stream",
     "tuples",
+    "unbounded",
 ]

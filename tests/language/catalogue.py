@@ -26,7 +26,9 @@ WIDE = pa.schema(
         **TIME,
     }
 )
+PLACE = pa.struct({"id": pa.int64(), "at": pa.struct({"lat": pa.float64(), "lon": pa.float64()})})
 SCHEMAS = {
+    "Trips": pa.schema({"trip": PLACE, **TIME}),
     "Temperature": READING,
     "Humidity": READING,
     "SensorReadings1": ITEM,

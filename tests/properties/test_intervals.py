@@ -1,13 +1,17 @@
 """Joins whose conditions on times say all that windows would: nothing is lost, and nothing is kept for longer."""
 
 from dataclasses import replace
+from itertools import combinations, pairwise
 
+import duckdb
+import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dovetail as dv
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
-from dovetail.testing import assert_same_rows, oracle, ordered, play
+from dovetail.testing import Push, assert_same_rows, oracle, ordered, play
 from tests.properties import rows
 from tests.properties.queries import EQUALITIES, Draw, RandomQuery
 from tests.properties.scripts import scripts
@@ -58,3 +62,53 @@ def test_rows_without_a_partner_come_out_when_their_interval_is_over(data: st.Da
     script = data.draw(scripts(drawn))
     query = drawn.build()
     assert_same_rows(play(query.local(), script), oracle(query.model, script).rows)
+
+
+BOUNDS = st.tuples(st.integers(-6, 6), st.integers(-6, 6))
+
+
+@given(st.data())
+def test_any_interval_of_two_or_three_streams_is_that_of_duckdb(data: st.DataObject) -> None:
+    """Bounds with zero inside or not, between every pair or some; those that no times meet are refused."""
+    names = list("ABC"[: data.draw(st.integers(2, 3))])
+    pairs = data.draw(st.sampled_from([[("A", "B"), ("B", "C")], [("A", "B"), ("A", "C")], [*combinations("ABC", 2)]]))
+    on = []
+    for one, other in [pair for pair in pairs if set(pair) <= set(names)]:
+        low, high = data.draw(BOUNDS)
+        ends = (f"{one}.ts + INTERVAL '{end}' MICROSECOND" for end in (low, high))
+        on.append(f"{other}.ts BETWEEN {' AND '.join(ends)}")
+        on += [f"{one}.i = {other}.i"] * data.draw(st.booleans())
+    columns = rows.schema(next(iter(rows.KEYS)))
+    streams = tuple(Stream(name, columns, "ts", delay_us=data.draw(st.sampled_from([0, 3, 6]))) for name in names)
+    select = ", ".join(f"{name}.ts AS {name.lower()}, {name}.i AS {name.lower()}i" for name in names)
+    drawn = RandomQuery(streams, " AND ".join(on), select)
+    script = data.draw(scripts(drawn, late=False))
+    pushed = {name: [e.batch[name] for e in script if isinstance(e, Push) and name in e.batch] for name in names}
+    tables = {name: pa.concat_tables(parts) if parts else columns.empty_table() for name, parts in pushed.items()}
+    with duckdb.connect() as connection:
+        for name, table in tables.items():
+            connection.register(name, table.select(["ts", "i"]))
+        newest = f"greatest({', '.join(f'{name}.ts' for name in names)}) AS result_time"
+        text = f"SELECT {newest}, {select} FROM {', '.join(names)} WHERE {drawn.on}"
+        expected = connection.sql(text).to_arrow_table()
+    try:
+        query = drawn.build()
+    except dv.QueryError:
+        assert expected.num_rows == 0
+        return
+    assert all(isinstance(stream.window, TimeWindow) and not stream.window.unbounded for stream in query.model.streams)
+    assert_same_rows(play(query.local(), script), expected.cast(query.schema))
+
+
+@given(st.data())
+def test_rows_of_one_period_meet_without_a_window(data: st.DataObject) -> None:
+    """A window with a fixed start: what came since the beginning of the second, in which the newest row lies."""
+    drawn = data.draw(interval_queries(most=3))
+    unit = data.draw(st.sampled_from(["millisecond", "second"]))
+    names = [stream.name for stream in drawn.streams]
+    same = [f"DATE_TRUNC('{unit}', {one}.ts) = DATE_TRUNC('{unit}', {other}.ts)" for one, other in pairwise(names)]
+    drawn = replace(drawn, on=" AND ".join([*same, f"{names[0]}.ts <= {names[1]}.ts"]))
+    script = data.draw(scripts(drawn))
+    query = drawn.build()
+    long = drawn.with_windows(*[LONG] * len(names)).build()
+    assert_same_rows(play(query.local(), script), oracle(long.model, script).rows)

@@ -1,7 +1,6 @@
 """Several threads: the rows of the oracle, whatever the join, the order, the pauses and how often cells change."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -21,20 +20,14 @@ from tests.properties.test_outer import outer_queries
 ORDERS = ["none", "sync", "hold", "adaptive"]
 
 
-@contextmanager
-def small_pushes() -> Iterator[None]:
+@pytest.fixture(autouse=True, scope="module")
+def small_pushes_are_shared() -> Iterator[None]:
     """Pushes of two rows are large here and so are two results, so that cells come and go."""
     with (
         patch.object(pays, "LARGE_ROWS", 2),
         patch.object(pays, "_FEW_PUSHES", 1),
         patch("dovetail.runtime.threads.together._PIECE_ROWS", 2),
     ):
-        yield
-
-
-@pytest.fixture(autouse=True, scope="module")
-def small_pushes_are_shared() -> Iterator[None]:
-    with small_pushes():
         yield
 
 

@@ -38,6 +38,7 @@ def ids(frame: Any, column: str) -> list[int]:
         "A.ts < TIMESTAMP '2026-07-01 06:00:00+02:00'",
         "A.ts >= DATE '2026-07-01'",
         "HOUR(A.ts) = 5",
+        "DATE_TRUNC('day', A.ts) = TIMESTAMP '2026-07-01 00:00:00'",
         "CAST(A.ts AS DATE) = DATE '2026-07-01'",
         "A.ts = A.n",
         "A.b <> (A.k = 3) IS NOT NULL",

@@ -85,12 +85,22 @@ class Query:
         check_threads(threads)
         return Run(self.plan, self._carried(snapshot, of), threads=threads)
 
-    def collect(self, threads: int | None = None) -> pa.Table:
-        """Run finite inputs to the end with the embedded engine, in order of event time; ``threads`` as ``local``."""
+    def collect(self, threads: int | None = None, limit: int | None = None) -> pa.Table:
+        """Run finite inputs to the end with the embedded engine, in order of event time; ``threads`` as ``local``.
+
+        With a ``limit``, it stops as soon as there are so many results: the first in order of time if the query has an
+        order, else those that are found first. Input is then joined in small pieces, so that they come soon.
+
+        >>> import dovetail as dv, pyarrow as pa
+        >>> rows = pa.table({"ts": pa.array(range(1000), pa.timestamp("us")), "k": [1] * 1000})
+        >>> a, b = (dv.stream(name, rows, time="ts") for name in "AB")
+        >>> dv.join(a, b, on="A.k = B.k").collect(limit=10).num_rows
+        10
+        """
         from dovetail.runtime.local import collect
 
         check_threads(threads)
-        return collect(self.plan, threads)
+        return collect(self.plan, threads, limit)
 
     def explain(
         self,
@@ -193,6 +203,22 @@ class Query:
         from dovetail.runtime.spark.sink.start import start_write
 
         return start_write(self.plan, sink, checkpoint, dict(trigger or {}), session, self.name)
+
+    def finish(self, checkpoint: str, sink: Any = None, session: "SparkSession | None" = None) -> "DataFrame | None":
+        """On Spark: what the query still holds in a checkpoint, as if its inputs had ended where it has come to.
+
+        Rows that wait for their order or for a partner, and aggregates. Run it first to the end of its input, with
+        ``trigger={"availableNow": True}``. Without a sink they are a DataFrame, the same however often it is asked for;
+        into the ``sink`` of ``write`` they are written as its last batch, exactly once also if this is repeated after
+        a failure, and ``write`` then refuses to go on from the checkpoint.
+        """
+        from dovetail.runtime.spark.finish import finish, finish_into
+        from dovetail.runtime.spark.sink.start import place_of
+
+        if sink is None:
+            return finish(self.plan, checkpoint, session)
+        finish_into(self.plan, place_of(sink, checkpoint, self.plan), checkpoint, session)
+        return None
 
     def late(self, session: "SparkSession | None" = None) -> "DataFrame":
         """On Spark, with ``late="divert"``: the rows that did not come in, with the reason and how late."""

@@ -71,7 +71,7 @@ class SharedQuery:
         """
         from dovetail.runtime.spark.pipeline import spark_shared
 
-        return spark_shared(self._plans, session)
+        return spark_shared(self.plans, session)
 
     def write(
         self,
@@ -91,8 +91,17 @@ class SharedQuery:
 
         return write_shared(self.spark(session), self.groups.members, sinks, checkpoint, dict(trigger or {}))
 
+    def finish(self, sinks: Mapping[str, Any], checkpoint: str, session: "SparkSession | None" = None) -> None:
+        """Write what all queries still hold in a checkpoint, as if their inputs had ended; see ``Query.finish``.
+
+        ``sinks`` are those of ``write``; the rows are the batch after the last.
+        """
+        from dovetail.runtime.spark.sinks import finish_shared_into
+
+        finish_shared_into(self.plans, self.groups.members, sinks, checkpoint, session)
+
     @property
-    def _plans(self) -> "list[SharedPlan]":
+    def plans(self) -> "list[SharedPlan]":
         """One operator per group, the same ones in the same order whatever other queries there are."""
         plans = self.groups.together().plans
         return [plans[place] for place in sorted(plans)]

@@ -67,8 +67,10 @@ def _streams(pipeline: Pipeline, data: Frames | None) -> tuple[list[Stream], dic
 
 
 def _data_of(declared: StreamDeclaration, data: Frames | None) -> Any:
-    """What a stream is read from: by Dovetail itself, or by Spark; None if it is not to be read."""
-    return None if data is None else declared.own or data(declared)
+    """What a stream is read from: by Dovetail itself, or by Spark; None if it is not to be read, and goes on."""
+    if data is None:
+        return declared.own if declared.own is not None and declared.own.static else None
+    return declared.own or data(declared)
 
 
 def _declared(declared: StreamDeclaration, data: Any) -> Stream:

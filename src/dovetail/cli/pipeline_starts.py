@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dovetail.cli.pipeline_file import Routed
 from dovetail.cli.pipeline_groups import Part, group_name, obstacle
 from dovetail.errors import StateError
-from dovetail.runtime.spark.shared_checkpoint import Past, past_of, remember
+from dovetail.runtime.spark.shared_checkpoint import Past, remember
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -104,12 +104,39 @@ def _trigger(route: Routed, once: bool) -> dict[str, Any]:
     return {} if every is None else {"processingTime": f"{every // 1000} milliseconds"}
 
 
+def check_finish(begun: Iterable[Start]) -> None:
+    """StateError unless all can be finished: their state is kept, and their sinks take a batch once more."""
+    for each in begun:
+        sink = each.part.routes[0].sink
+        if sink.checkpoint is None or not (each.shared or sink.own is not None):
+            raise StateError(
+                f"sink {sink.name!r}: --finish writes a last batch after the others, which takes a checkpoint and, for "
+                "a query by itself, writer = 'dovetail'"
+            )
+
+
+def finish_all(session: "SparkSession", begun: Iterable[Start]) -> None:
+    """Write what every part still holds, as if its input had ended."""
+    from dovetail.api.shared_query import SharedQuery
+    from dovetail.runtime.spark.sinks import finish_shared_into
+
+    for each in begun:
+        routes = each.part.routes
+        if not each.shared:
+            routes[0].query.finish(str(routes[0].sink.checkpoint), routes[0].sink.own, session)
+            continue
+        sinks = {route.sink.name: {"format": route.sink.format, **route.sink.options} for route in routes}
+        finish_shared_into(
+            SharedQuery(each.part.groups).plans, each.part.groups.members, sinks, str(each.home), session
+        )
+
+
 def start_all(
-    session: "SparkSession", parts: Iterable[Part], once: bool, stopping: "ExitStack"
+    session: "SparkSession", begun: Iterable[Start], once: bool, stopping: "ExitStack"
 ) -> list[tuple[str, Any]]:
     """Every part, under the names of its sinks; what was started is stopped when ``stopping`` ends."""
     started = []
-    for each in starts(parts, lambda checkpoint: past_of(session, checkpoint)):
+    for each in begun:
         own = each.part.routes[0]
         query = start_shared(session, each, once, stopping) if each.shared else start_alone(own, once, session)
         stopping.callback(query.stop)

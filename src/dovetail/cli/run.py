@@ -21,9 +21,10 @@ from dovetail.cli.file_order import order_warnings
 from dovetail.cli.java import complaint_about_java
 from dovetail.cli.pipeline_file import MISTAKE, read_pipeline, routed
 from dovetail.cli.pipeline_groups import Part, parts_of
-from dovetail.cli.pipeline_starts import start_all
+from dovetail.cli.pipeline_starts import check_finish, finish_all, start_all, starts
 from dovetail.cli.progress import Progress, Running
 from dovetail.errors import DovetailError
+from dovetail.runtime.spark.shared_checkpoint import past_of
 from dovetail.runtime.start_reports import reports_folder, start_reports
 from dovetail.sql import Pipeline
 from dovetail.sql.declarations import StreamDeclaration
@@ -40,15 +41,21 @@ def run(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A pipeline file.")],
     once: Annotated[bool, typer.Option("--once", help="Take what there is now, then stop.")] = False,
     seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this long.")] = None,
+    finish: Annotated[
+        bool, typer.Option("--finish", help="With --once: then end, and write what is still held.")
+    ] = False,
 ) -> None:
     """Run the queries of a pipeline file on Spark, until Ctrl-C."""
+    if finish and not once:
+        typer.echo("--finish writes what is held once all input is read; add --once", err=True)
+        raise typer.Exit(MISTAKE)
     if once and seconds is not None:
         typer.echo("--once stops by itself; leave out --seconds", err=True)
         raise typer.Exit(MISTAKE)
     pipeline, _ = read_pipeline(file)
     no_pyspark = "Pipelines run on Spark, which is not installed: pip install 'dovetail[spark]', and try again."
     complaint = complaint_about_java() if find_spec("pyspark") else no_pyspark
-    failure = complaint or _on_spark(pipeline, once, seconds, file.name)
+    failure = complaint or _on_spark(pipeline, once, seconds, file.name, finish)
     if failure:
         typer.echo(failure if complaint else f"{failure}{_and_the_log()}", err=True)
         raise typer.Exit(FAILURE)
@@ -61,14 +68,15 @@ def _and_the_log() -> str:
     return f" (what Spark said is in {log})" if log else ""
 
 
-def _on_spark(pipeline: Pipeline, once: bool, seconds: float | None, name: str) -> str | None:
+def _on_spark(pipeline: Pipeline, once: bool, seconds: float | None, name: str, finish: bool) -> str | None:
     from dovetail.runtime.spark.session import spark_session
 
     stop = Event()
     session = spark_session(name=f"dovetail run {name}")
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return run_on(session, pipeline, stop, Console(), once=once, seconds=seconds, reports=reports_folder())
+        options: dict[str, Any] = {"once": once, "seconds": seconds, "finish": finish, "reports": reports_folder()}
+        return run_on(session, pipeline, stop, Console(), **options)
     finally:
         session.stop()
         for number, handler in before.items():
@@ -84,17 +92,22 @@ def run_on(
     once: bool = False,
     seconds: float | None = None,
     reports: Path | None = None,
+    finish: bool = False,
 ) -> str | None:
     """Start every query, watch them until it is time to stop, stop them; returns why it failed, if it did.
 
-    With a folder for ``reports``, ``dovetail dashboard`` shows them meanwhile.
+    With a folder for ``reports``, ``dovetail dashboard`` shows them meanwhile. With ``finish``, what queries hold when
+    they have ended is written as if their input had.
     """
     for warning in order_warnings(pipeline.streams):
         console.print(warning, markup=False, highlight=False, soft_wrap=True)
     with ExitStack() as stopping:
         try:
             parts = parts_of(routed(pipeline, lambda declared: frame(session, declared)))
-            started = [Running(*each) for each in start_all(session, parts, once, stopping)]
+            begun = starts(parts, lambda checkpoint: past_of(session, checkpoint))
+            if finish:
+                check_finish(begun)
+            started = [Running(*each) for each in start_all(session, begun, once, stopping)]
         except DovetailError as error:
             return str(error)
         except Exception as error:
@@ -104,6 +117,8 @@ def run_on(
         reporting = report_on(started, parts, reports) if reports is not None else []
         with Progress(console, started) as progress:
             failure = watch(started, progress, stop, seconds)
+        if finish and failure is None and not stop.is_set():
+            finish_all(session, begun)
     for reports_of in reporting:
         reports_of.finish()
     for each in started:

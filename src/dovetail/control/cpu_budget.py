@@ -29,7 +29,7 @@ from dovetail.model.budget import Budget
 from dovetail.model.decision import Decision, Pace
 from dovetail.model.query import JoinQuery
 from dovetail.model.shedding import Shed
-from dovetail.model.window import TimeWindow, Window
+from dovetail.model.window import TimeWindow, Window, length_s
 from dovetail.observe.budget_report import budget_report
 from dovetail.plan.join_graph import close_equalities
 
@@ -235,8 +235,8 @@ class CpuBudget:
         passed_s = (self._event_us - before) / 1e6 if before is not None else 0.0
         tuples = {other: seen.tuples for each in windows.values() for other, seen in each.items()}
         return {
-            s.name: growth(tuples[s.name], s.window.length_us / 1e6, rates[s.name] * seconds / passed_s, passed_s)
-            if isinstance(s.window, TimeWindow) and s.window.length_us and passed_s > 0
+            s.name: growth(tuples[s.name], length, rates[s.name] * seconds / passed_s, passed_s)
+            if (length := length_s(s.window)) and passed_s > 0
             else 1.0
             for s in self._query.streams
         }

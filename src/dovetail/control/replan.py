@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics
-from dovetail.model.window import TimeWindow
+from dovetail.model.window import length_s
 from dovetail.plan.choose_plan import Planner, decision_of
 from dovetail.plan.cost import stored, work
 from dovetail.plan.physical import Plan
@@ -89,7 +89,7 @@ def is_representative(query: JoinQuery, known: Statistics) -> bool:
     """
     for stream in query.streams:
         seen = known.streams[stream.name]
-        width_s = stream.window.length_us / 1e6 if isinstance(stream.window, TimeWindow) else 0.0
+        width_s = length_s(stream.window) or 0.0
         if known.seen_s is not None:
             width_s = min(width_s, known.seen_s)
         if not seen.rate or seen.tuples < FILLED * seen.rate * width_s:

@@ -27,6 +27,7 @@ AggregateFunction = Literal["count", "sum", "avg", "min", "max", "before"]  # be
 
 GROUP = ""  # stands as the stream of columns that are keys or aggregates
 UNTIL = "until"
+FOR_EVER = 1 << 62  # as ``until``: after all times
 
 
 @dataclass(frozen=True)
@@ -73,5 +74,7 @@ def _end(stream: Stream) -> Expression:
     if stream.expiry is not None:
         return Column(stream.name, stream.expiry, pa.int64())
     assert isinstance(stream.window, TimeWindow), "row windows are refused when the query is built"
+    if stream.window.unbounded:
+        return Constant(FOR_EVER, pa.int64())
     time = Call("epoch_us", (Column(stream.name, stream.time, stream.time_type),), pa.int64())
     return Call("add", (time, Constant(stream.window.length_us, pa.int64())), pa.int64())

@@ -18,7 +18,10 @@ def check_streams(streams: Any) -> None:
         check_asof_streams(streams, name)
     without = next((stream.name for stream in streams if stream.window is None), None)
     if without is not None and name is None:
-        raise QueryError(f"stream {without!r} has no window; give it one, or give the join one for all")
+        raise QueryError(
+            f"stream {without!r} has no window; give it one, or give the join one for all. Only what ends needs none, "
+            "tables for example; window=dovetail.unbounded() keeps its rows for ever"
+        )
     _check_zones(streams)
 
 

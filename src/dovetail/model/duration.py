@@ -20,6 +20,11 @@ _UNITS_US = {
     "week": 604_800_000_000,
 }
 _LONGEST_US = 1 << 60
+# The longest that periods of the calendar last, by the words of DATE_TRUNC.
+PERIODS_US = {
+    name: _UNITS_US[name] for name in ("microsecond", "millisecond", "second", "minute", "hour", "day", "week")
+}
+PERIODS_US |= {"month": 31 * _UNITS_US["day"], "quarter": 92 * _UNITS_US["day"], "year": 366 * _UNITS_US["day"]}
 _TEXT = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
 

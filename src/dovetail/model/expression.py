@@ -17,7 +17,7 @@ from dovetail.errors import QueryError
 FUNCTIONS = frozenset(
     "eq ne lt le gt ge and or not is_null add subtract multiply divide modulo negate abs cast coalesce case in like "
     "lower upper length trim concat substring round floor ceil sqrt power exp ln sign greatest least nullif "
-    "year month day hour minute second epoch_us inner_product cosine_similarity user".split()
+    "year month day hour minute second date_trunc epoch_us inner_product cosine_similarity user".split()
 )
 
 

@@ -7,6 +7,12 @@ from dovetail.model.budget import Budget
 from dovetail.model.number import as_count
 
 
+def check_how(how: str, streams: int) -> None:
+    """Outer, semi and anti joins are for two streams."""
+    if how != "inner" and streams != 2:
+        raise QueryError(f"how={how!r} is for two streams, and this query has {streams}; only inner joins take more")
+
+
 def check_partitions(partitions: Any) -> None:
     """None lets the session decide."""
     if partitions is not None and as_count(partitions) is None:
@@ -19,6 +25,12 @@ def check_threads(threads: Any) -> None:
     """None stands for all cores."""
     if threads is not None and as_count(threads) is None:
         raise QueryError(f"threads={threads!r}: it is a whole number, 1 or more, or None for all cores")
+
+
+def check_limit(limit: Any) -> None:
+    """Rows after which to stop."""
+    if as_count(limit) is None:
+        raise QueryError(f"limit={limit!r}: it is a whole number of rows, 1 or more, or None for all")
 
 
 def check_budget(budget: Any) -> None:

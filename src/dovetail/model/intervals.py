@@ -5,63 +5,48 @@
 A row of A is at most 10 minutes older than a row of B that it meets, and one of B never older than one of A: so A needs
 a window of 10 minutes and B one of zero, and no result is lost by either. Bounds add up along a chain of streams: with
 C.ts BETWEEN B.ts AND B.ts + INTERVAL '1' MINUTE, A needs 11 minutes. A window that a stream has bounds the others too.
+
+A stream for which nothing says how far back it counts has no window, if its rows need not be kept for ever: it ends, or
+all others do. Times in one period, DATE_TRUNC('hour', A.ts) = DATE_TRUNC('hour', B.ts), are less than that apart.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import permutations
+
+import pyarrow as pa
 
 from dovetail.errors import QueryError
-from dovetail.model.expression import Call, Column, Expression
-from dovetail.model.predicate import Band, Equality, Predicate, predicate_streams
-from dovetail.model.steps import ancestors
+from dovetail.model.duration import PERIODS_US
+from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
+from dovetail.model.predicate import Band, Equality, Predicate
 from dovetail.model.stream import Stream
-from dovetail.model.window import TimeWindow
+from dovetail.model.window import UNBOUNDED_US, TimeWindow
 
-_ENDLESS = 1 << 61
+_ENDLESS = UNBOUNDED_US
+_CLOCKS_BACK_US = 3 * 3_600_000_000  # at most so much longer is a period in which clocks are put back
 Bounds = dict[tuple[str, str], int]  # the largest that the time of one stream less that of another can be
 
 
-def with_implied_windows(
-    streams: Sequence[Stream], predicates: Sequence[Predicate], stepwise: bool = False
-) -> tuple[Stream, ...]:
-    """Streams without a window with the smallest that loses no result, where conditions on times imply one.
-
-    ``stepwise``: a stream may be missing in a result, and then its conditions bound nobody.
-    """
-    bounds = _bounds_stepwise(streams, predicates) if stepwise else _all_bounds(streams, predicates)
-    return tuple(stream if stream.window else _windowed(stream, streams, bounds) for stream in streams)
-
-
-def _all_bounds(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> Bounds:
-    """From conditions and windows, of streams that are all there."""
+def with_implied_windows(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> tuple[Stream, ...]:
+    """Streams without a window with the smallest that loses no result: of conditions on times, or none at all."""
     bounds = _bounds(streams, predicates)
     for stream in streams:
         if isinstance(stream.window, TimeWindow):
             for other in streams:
                 _tighten(bounds, other.name, stream.name, stream.window.length_us)
     _close(bounds, [stream.name for stream in streams])
-    return bounds
-
-
-def _bounds_stepwise(streams: Sequence[Stream], predicates: Sequence[Predicate]) -> Bounds:
-    """For each pair of streams what follows from the streams that must be there if both of them are."""
-    names = [stream.name for stream in streams]
-    needed = ancestors(names, predicates)
-    bounds: Bounds = {}
-    for one, other in permutations(names, 2):
-        there = needed[one] | needed[other]
-        bound = _all_bounds(
-            [stream for stream in streams if stream.name in there],
-            [predicate for predicate in predicates if predicate_streams(predicate) <= there],
-        )
-        _tighten(bounds, one, other, bound.get((one, other), _ENDLESS))
-    return bounds
+    return tuple(_windowed(stream, streams, bounds) for stream in streams)
 
 
 def _windowed(stream: Stream, streams: Sequence[Stream], bounds: Bounds) -> Stream:
-    oldest = max(bounds.get((other.name, stream.name), _ENDLESS) for other in streams if other is not stream)
-    return stream if oldest >= _ENDLESS else replace(stream, window=TimeWindow(max(0, oldest)))
+    unbounded = isinstance(stream.window, TimeWindow) and stream.window.unbounded
+    if stream.window is not None and not unbounded:
+        return stream
+    others = [other for other in streams if other is not stream]
+    oldest = max(bounds.get((other.name, stream.name), _ENDLESS) for other in others)
+    if oldest >= _ENDLESS and not (unbounded or stream.ends or all(other.ends for other in others)):
+        return stream
+    return replace(stream, window=TimeWindow(min(max(0, oldest), UNBOUNDED_US)))
 
 
 def check_times(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> None:
@@ -85,12 +70,25 @@ def _bounds(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> Bound
     bounds: Bounds = {}
     for predicate in predicates:
         if isinstance(predicate, Band | Equality):
-            left, right = (times.get(column_of(side) or ("", "")) for side in (predicate.left, predicate.right))
-            if left is not None and right is not None:
-                low, high = (0, 0) if isinstance(predicate, Equality) else _ends(predicate)
+            (left, one), (right, other) = (_time_of(side, times) for side in (predicate.left, predicate.right))
+            if left is not None and right is not None and one == other and not (one and isinstance(predicate, Band)):
+                low, high = (-one, one) if isinstance(predicate, Equality) else _ends(predicate)
                 _tighten(bounds, left, right, high)
                 _tighten(bounds, right, left, -low)
     return bounds
+
+
+def _time_of(side: Expression, times: dict[tuple[str, str], str]) -> tuple[str | None, int]:
+    """The stream whose time a side is, and by how much times may differ that are alike there: those of one period."""
+    while isinstance(side, Call) and side.function in ("epoch_us", "cast"):
+        (side,) = side.arguments
+    within = 0
+    if isinstance(side, Call) and side.function == "date_trunc":
+        unit, moment = side.arguments
+        zoned = next((column.type.tz for column in columns_of(moment) if pa.types.is_timestamp(column.type)), None)
+        assert isinstance(unit, Literal), "the unit is a word"
+        within, side = PERIODS_US[unit.value] - 1 + (_CLOCKS_BACK_US if zoned not in (None, "UTC") else 0), moment
+    return times.get(column_of(side) or ("", "")), within
 
 
 def _ends(band: Band) -> tuple[int, int]:

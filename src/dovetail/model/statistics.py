@@ -18,7 +18,7 @@ Tie = tuple[frozenset[str], str]  # the streams already bound that a probe start
 class StreamStatistics:
     """One stream: tuples per second of event time, tuples in its window, tuples joined at a time.
 
-    ``window_s`` is the length of its window; None if that counts rows.
+    ``window_s`` is the length of its window; None if that counts rows, or all of them.
     """
 
     rate: float
@@ -26,6 +26,11 @@ class StreamStatistics:
     block: float
     bytes: float | None = None
     window_s: float | None = None
+
+    @property
+    def span_s(self) -> float:
+        """The time that the tuples of its window take to come."""
+        return self.window_s if self.window_s is not None else self.tuples / self.rate if self.rate else 0.0
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from dovetail.errors import StreamError, nearest
 from dovetail.model.asof import AsOf
+from dovetail.model.nested import with_fields
 from dovetail.model.window import Window, as_window
 
 _LONGEST_US = 1 << 62  # a window and a delay together, as an intermediate result of a split plan waits for both
@@ -38,6 +39,8 @@ class Stream:
         if not isinstance(self.name, str) or not self.name:
             raise StreamError(f"a stream needs a name, not {self.name!r}")
         _check_columns(self.name, self.schema)
+        if isinstance(self.time, str):
+            object.__setattr__(self, "schema", with_fields(self.schema, [self.time]))
         _check_time_column(self.name, self.schema, self.time)
         _check_length(self.name, "delay", self.delay_us)
         _check_length(self.name, "idle", 0 if self.idle_us is None else self.idle_us)
@@ -49,6 +52,12 @@ class Stream:
                 object.__setattr__(self, "window", as_window(self.window))
             except StreamError as error:
                 raise StreamError(f"stream {self.name!r}: {error}") from error
+
+    @property
+    def ends(self) -> bool:
+        """Whether it is known to end: a table, or files that are read once."""
+        going_on = getattr(self.data, "isStreaming", False)  # Spark's word for it, of a DataFrame
+        return self.data is not None and bool(getattr(self.data, "static", not going_on))
 
     @property
     def time_type(self) -> pa.DataType:

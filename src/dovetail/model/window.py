@@ -8,6 +8,8 @@ from dovetail.errors import StreamError
 from dovetail.model.duration import duration_text, duration_us
 from dovetail.model.number import as_count
 
+UNBOUNDED_US = 1 << 61  # 73,000 years: as long as between any two rows, and sums with times do not overflow
+
 
 @dataclass(frozen=True)
 class TimeWindow:
@@ -16,11 +18,16 @@ class TimeWindow:
     length_us: int
 
     def __post_init__(self) -> None:
-        if self.length_us != 0 and as_count(self.length_us) is None:
+        if self.length_us not in (0, UNBOUNDED_US) and as_count(self.length_us) is None:
             raise StreamError(f"window: its length is a whole number of microseconds, not {self.length_us!r}")
 
+    @property
+    def unbounded(self) -> bool:
+        """Whether rows are inside for ever."""
+        return self.length_us >= UNBOUNDED_US
+
     def __str__(self) -> str:
-        return duration_text(self.length_us)
+        return "unbounded" if self.unbounded else duration_text(self.length_us)
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,21 @@ def rows(count: int, per: Literal["stream", "key"] = "stream") -> RowWindow:
     '100 rows per key'
     """
     return RowWindow(count, per)
+
+
+def unbounded() -> TimeWindow:
+    """No window: every row counts, however old. For input that ends; the state of a stream that goes on only grows.
+
+    >>> import dovetail as dv
+    >>> str(dv.unbounded())
+    'unbounded'
+    """
+    return TimeWindow(UNBOUNDED_US)
+
+
+def length_s(window: Window | None) -> float | None:
+    """Seconds of a window that has a length in time."""
+    return window.length_us / 1e6 if isinstance(window, TimeWindow) and not window.unbounded else None
 
 
 def as_window(value: "str | timedelta | Window | Any") -> Window:

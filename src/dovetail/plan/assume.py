@@ -15,12 +15,13 @@ from dovetail.model.predicate import Equality
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.model.stream import Stream
-from dovetail.model.window import RowWindow, TimeWindow
+from dovetail.model.window import RowWindow, TimeWindow, length_s
 from dovetail.plan.estimate import ASSUMED_KEYS
 from dovetail.plan.physical import LARGEST_BLOCK
 
 ASSUMED_RATE = 1000.0
 ASSUMED_BLOCK_S = 0.1
+ASSUMED_ROWS = 1e6  # of a stream without a window
 
 Given = float | Mapping[str, float] | None
 
@@ -38,6 +39,8 @@ def assume(query: JoinQuery, rates: Given = None, keys: Given = None) -> Statist
     for stream in query.streams:
         own = max((count for key, count in found.items() if _keys(query)[key] == stream.name), default=1.0)
         streams[stream.name] = _stream(stream, rate_of.get(stream.name, ASSUMED_RATE), own)
+        if length_s(stream.window) is None and not isinstance(stream.window, RowWindow) and stream.data is None:
+            notes.append(f"{stream.name} has {ASSUMED_ROWS:,.0f} rows in all")
     notes.append(f"tuples come in blocks of {ASSUMED_BLOCK_S:g} seconds")
     others = [str(predicate) for predicate in query.predicates if not isinstance(predicate, Equality)]
     notes += [f"how often {text} holds" for text in others]
@@ -46,15 +49,15 @@ def assume(query: JoinQuery, rates: Given = None, keys: Given = None) -> Statist
 
 def _stream(stream: Stream, rate: float, keys: float) -> StreamStatistics:
     block = min(max(rate * ASSUMED_BLOCK_S, 1.0), LARGEST_BLOCK)
-    width_s = stream.window.length_us / 1e6 if isinstance(stream.window, TimeWindow) else None
-    return StreamStatistics(rate, tuples_held(stream, rate, keys), block, window_s=width_s)
+    return StreamStatistics(rate, tuples_held(stream, rate, keys), block, window_s=length_s(stream.window))
 
 
 def tuples_held(stream: Stream, rate: float, keys: float) -> float:
     """How many tuples a window holds at a rate, if its key has so many values."""
     window = stream.window
     if isinstance(window, TimeWindow):
-        return rate * window.length_us / 1e6
+        rows = float(getattr(stream.data, "num_rows", ASSUMED_ROWS))
+        return rows if window.unbounded else rate * window.length_us / 1e6
     assert isinstance(window, RowWindow)
     return window.count * (keys if window.per == "key" else 1.0)
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from dovetail.errors import QueryError, nearest
 from dovetail.model.choice import as_choice
 from dovetail.model.combinations import check_combination
+from dovetail.model.nested import plain_schema
 from dovetail.model.stream import Stream
 from dovetail.plan.partition_grid import Axis
 from dovetail.plan.share_cells import own_axes
@@ -120,8 +121,13 @@ def _check(member: Member, names: set[str], known: dict[str, Stream]) -> None:
     check_combination(member.query, runs="shared", of=f"share: query {member.name!r}: ")
     names.add(member.name)
     for stream in member.query.streams:
-        if replace(stream, window=None) != replace(known.setdefault(stream.name, stream), window=None):
+        if _as_given(stream) != _as_given(known.setdefault(stream.name, stream)):
             raise QueryError(
                 f"share: query {member.name!r} has another stream {stream.name!r} than the queries before it: "
                 "columns, time, delay and idle must be the same; only windows may differ"
             )
+
+
+def _as_given(stream: Stream) -> Stream:
+    """Without its window, and without columns for the fields of structures that a query names."""
+    return replace(stream, window=None, schema=plain_schema(stream.schema))

@@ -71,7 +71,7 @@ class RoughCost:
 
     def _rate(self, mask: int) -> float:
         own = [stream for at, stream in enumerate(self._streams) if mask >> at & 1]
-        windows = [stream.rate * (stream.window_s or 0.0) for stream in own]
+        windows = [stream.rate * stream.span_s for stream in own]
         share, bound = 1.0, 0
         for at in range(len(self._streams)):
             if mask >> at & 1:
@@ -80,7 +80,7 @@ class RoughCost:
 
     def _live(self, mask: int) -> float:
         own = [stream for at, stream in enumerate(self._streams) if mask >> at & 1]
-        lives_s = max(stream.window_s or 0.0 for stream in own)
+        lives_s = max(stream.span_s for stream in own)
         return own[0].tuples if len(own) == 1 else self.rate(mask) * lives_s / 2
 
     def of(self, parts: Sequence[int]) -> float:

@@ -21,7 +21,8 @@ from math import prod
 
 from dovetail.model.expression import Call, Expression
 from dovetail.model.statistics import Statistics
-from dovetail.model.window import TimeWindow, Window
+from dovetail.model.window import RowWindow, Window, length_s
+from dovetail.plan.assume import ASSUMED_ROWS
 from dovetail.plan.share_queries import Member
 
 RATE = 1000.0  # tuples per second of each stream
@@ -144,7 +145,8 @@ def _seconds(member: Member) -> dict[str, float]:
 
 
 def _length(window: Window | None) -> float:
-    """Seconds; rows as the time they take to come."""
-    if isinstance(window, TimeWindow):
-        return window.length_us / 1e6
-    return window.count / RATE if window is not None else 0.0
+    """Seconds; rows, and all of a stream without a window, as the time they take to come."""
+    if isinstance(window, RowWindow):
+        return window.count / RATE
+    length = length_s(window)
+    return ASSUMED_ROWS / RATE if length is None else length

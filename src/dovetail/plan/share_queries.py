@@ -18,10 +18,10 @@ import pyarrow as pa
 from dovetail.errors import QueryError
 from dovetail.model.expression import Column, Expression, columns_of
 from dovetail.model.fingerprint import fingerprint
-from dovetail.model.how import How
+from dovetail.model.nested import plain_schema
 from dovetail.model.output import Output
 from dovetail.model.predicate import Equality, Predicate
-from dovetail.model.query import JoinQuery
+from dovetail.model.query import How, JoinQuery
 from dovetail.model.window import RowWindow, TimeWindow, Window
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
@@ -141,7 +141,7 @@ def signature(query: JoinQuery) -> str:
     parts: list[object] = ["inner", query.late, query.algorithm, query.plan, query.budget, query.partitions]
     for stream in query.streams:
         kind = stream.window.per if isinstance(stream.window, RowWindow) else "time"
-        fields = [(field.name, str(field.type)) for field in stream.schema]
+        fields = [(field.name, str(field.type)) for field in plain_schema(stream.schema)]
         parts.append((stream.name, fields, stream.time, kind, stream.delay_us, stream.idle_us))
         parts += [("ahead", stream.ahead_us)] if stream.ahead_us is not None else []
     parts += sorted(_predicate_text(predicate) for predicate in query.predicates)

@@ -18,7 +18,7 @@ from dovetail.model.combinations import features_of, refusal
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.model.tree import Tree, tree_text
-from dovetail.model.window import TimeWindow
+from dovetail.model.window import length_s
 from dovetail.plan.choose_plan import choose_plan
 from dovetail.plan.cost import Weights, cost
 from dovetail.plan.join_graph import close_equalities
@@ -208,8 +208,8 @@ def _planned(query: JoinQuery, below: dict[str, OperatorPlan], known: Statistics
 def _intermediate(query: JoinQuery, name: str, below: OperatorPlan, weights: Weights) -> StreamStatistics:
     """The results of an operator as a stream: as many blocks as came in below."""
     window = query.stream(name).window
-    assert isinstance(window, TimeWindow)
-    rate, lives_s = predicted(below.plan, below.known, weights)["output_rate"], window.length_us / 2e6
+    rate = predicted(below.plan, below.known, weights)["output_rate"]
+    lives_s = (length_s(window) or max(stream.span_s for stream in below.known.streams.values())) / 2
     arriving = sum(stream.rate / stream.block for stream in below.known.streams.values())
     block = max(1.0, rate / arriving) if arriving else 1.0
     return StreamStatistics(rate, rate * lives_s, block, window_s=lives_s)

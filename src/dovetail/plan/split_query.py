@@ -150,16 +150,18 @@ def _stream(query: JoinQuery, name: str, below: Operator | None, part: Tree) -> 
     """A base stream as it is; the results of an operator as a stream of their own.
 
     Its tuples come out of order by at most the largest window and delay of its members; results that wait for CPU time
-    or for a join from disk by any time, and then only the operator's own frontier says how far it has come.
+    or for a join from disk, or of streams without a window, by any time, and then only the operator's own frontier says
+    how far it has come.
     """
     if below is None:
         return query.stream(name)
     members = [query.stream(leaf) for leaf in leaves(part)]
     widths = {stream.name: _width(stream) for stream in members}
     delay = max(widths[stream.name] + stream.delay_us for stream in members)
-    if query.budget is not None and (query.budget.cpu is not None or query.budget.policy == "spill"):
-        delay = _ANY_TIME
     window = TimeWindow(max(widths.values()))
+    may_wait = query.budget is not None and (query.budget.cpu is not None or query.budget.policy == "spill")
+    if may_wait or window.unbounded:
+        delay = _ANY_TIME
     return Stream(name, below.query.schema, "result_time", window, delay, expiry=EXPIRY)
 
 

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from dovetail.engine.admit.fits import is_list, kind_of, why_not
 from dovetail.errors import DataError, nearest
+from dovetail.model.nested import plain_schema, tops
 from dovetail.model.stream import Stream
 
 _UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
@@ -28,14 +29,16 @@ _YEAR_2001_S, _YEAR_2100_S = 978_307_200, 4_102_444_800  # what people mean when
 
 def from_dicts(stream: Stream, rows: Sequence[Any], needed: Collection[str]) -> pa.Table:
     """The rows as a table of the stream's columns; DataError names the row and column that do not fit."""
-    _check_rows(stream, rows, needed)
-    columns = {field.name: [row.get(field.name) for row in rows] for field in stream.schema}
-    arrays = [_column(stream, field, columns[field.name]) for field in stream.schema]
-    return pa.Table.from_arrays(arrays, schema=stream.schema)
+    schema = plain_schema(stream.schema)
+    _check_rows(stream, rows, tops(stream.schema, needed))
+    columns = {field.name: [row.get(field.name) for row in rows] for field in schema}
+    arrays = [_column(stream, field, columns[field.name]) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _check_rows(stream: Stream, rows: Sequence[Any], needed: Collection[str]) -> None:
-    known, read = set(stream.schema.names), set(needed)
+    names = plain_schema(stream.schema).names
+    known, read = set(names), set(needed)
     for at, row in enumerate(rows):
         if not isinstance(row, dict):
             raise DataError(
@@ -43,10 +46,10 @@ def _check_rows(stream: Stream, rows: Sequence[Any], needed: Collection[str]) ->
             )
         if not row.keys() <= known:
             unknown = next(key for key in row if key not in known)
-            tail = nearest(unknown, stream.schema.names)
+            tail = nearest(unknown, names)
             raise DataError(f"stream {stream.name!r} has no column {unknown!r}; {tail}")
         if not read <= row.keys():
-            missing = next(name for name in stream.schema.names if name in read and name not in row)
+            missing = next(name for name in names if name in read and name not in row)
             raise DataError(
                 f"rows[{at}] pushed to stream {stream.name!r} has no column {missing!r}, which the join needs; "
                 f"{nearest(missing, row)} Write None for NULL."

@@ -1,6 +1,6 @@
 """The embedded runtime: one engine in this process, driven by whoever calls it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -17,11 +17,14 @@ from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_sn
 from dovetail.errors import DataError, nearest
 from dovetail.model.budget import Budget
 from dovetail.model.fingerprint import fingerprints
+from dovetail.model.fitting import check_limit
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
+from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.finite import pushes_of
+from dovetail.runtime.first_rows import first, for_first_rows, in_growing_pieces
 from dovetail.runtime.last_good import LastGood, can_be_undone
 from dovetail.runtime.lateness import LatenessWatch
 from dovetail.runtime.operator_of import Hands, operator_of
@@ -305,9 +308,20 @@ def _check_zone(stream: Stream, time: datetime | int) -> None:
         raise DataError(f"advance: stream {stream.name!r} has times of {stream.time_type}, and got {time!r}: {reason}")
 
 
-def collect(plan: Plan, threads: int | None = None) -> pa.Table:
-    """Run finite inputs to the end, in order of event time."""
-    operator = operator_of(plan, Hands(threads=threads or usable_cores()))
+def collect(plan: Plan, threads: int | None = None, limit: int | None = None) -> pa.Table:
+    """Run finite inputs to the end, in order of event time, or until there are so many results."""
+    pushes: Iterator[Mapping[str, pa.Table | pa.RecordBatch]]
     pushes = pushes_of(plan.query.streams, plan.columns, plan.query)
-    batches = [*(batch for push in pushes for batch in operator.push(push)), *operator.close()]
-    return pa.Table.from_batches(batches, plan.query.schema)
+    if limit is None:
+        operator = operator_of(plan, Hands(threads=threads or usable_cores()))
+        return pa.Table.from_batches(_run(operator, pushes), plan.query.schema)
+    check_limit(limit)
+    pushes, plan = in_growing_pieces(pushes, plan.query), plan_query(for_first_rows(plan.query))
+    operator = operator_of(plan, Hands(threads=threads or 1))  # threads give results when a whole piece is done
+    return pa.Table.from_batches(first(_run(operator, pushes), limit), plan.query.schema)
+
+
+def _run(operator: Operator, pushes: Iterator[Mapping[str, pa.Table | pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+    for push in pushes:
+        yield from operator.push(push)
+    yield from operator.close()

@@ -19,6 +19,7 @@ from dovetail.engine.evaluate import evaluate
 from dovetail.engine.operator.engine import Engine
 from dovetail.engine.operator.survey import StreamSurvey, rows_of, survey_state
 from dovetail.model.expression import Column
+from dovetail.model.nested import path_of, with_extracted
 from dovetail.model.output import Output
 from dovetail.model.predicate import predicate_streams
 from dovetail.model.query import JoinQuery
@@ -49,6 +50,8 @@ def why_anywhere(query: JoinQuery, states: Iterable[Changes], stream: Stream, ro
 
 def why(query: JoinQuery, state: Changes, stream: Stream, rows: pa.Table) -> Why:
     """About the one row of ``rows``, which is as it was pushed."""
+    known = [field.name for field in stream.schema if path_of(field)[0] in rows.column_names]
+    rows = with_extracted(rows, stream.schema, known)
     time = rows[stream.time][0]
     if not time.is_valid:
         return _simply("no time", f"{stream.time} is NULL: such rows are counted (null_time) and take no part.")
@@ -143,9 +146,10 @@ def _contains(stored: list[pa.RecordBatch], rows: pa.Table) -> bool:
 
 
 def _equal(batch: pa.RecordBatch, rows: pa.Table) -> bool:
-    """Whether some stored row has the row's values in all columns that are stored."""
+    """Whether some stored row has the row's values in all columns that are stored and can be compared."""
     same = None
-    for name in set(batch.schema.names) & set(rows.column_names):
+    known = {field.name for field in batch.schema if not pa.types.is_nested(field.type)}
+    for name in known & set(rows.column_names):
         value = rows[name][0].cast(batch.schema.field(name).type)
         equal = pc.equal(batch[name], value) if value.is_valid else pc.is_null(batch[name])
         same = equal if same is None else pc.and_kleene(same, equal)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from dovetail.errors import QueryError
-from dovetail.model.expression import Call, Expression, Literal
+from dovetail.model.expression import Call, Column, Expression, Literal
 from dovetail.sql.arithmetic import arithmetic
 from dovetail.sql.brackets import check_brackets
 from dovetail.sql.build import BOOLEAN, call, coerce, compare, condition, microseconds, unify
@@ -47,11 +47,23 @@ def term(node: exp.Expr, scope: Scope) -> Term:
     return Term(bind(node, scope), node)
 
 
-def _column(node: exp.Column, scope: Scope) -> Expression:
-    if isinstance(node.this, exp.Star) or node.args.get("db"):
+def _column(node: exp.Column | exp.Dot, scope: Scope) -> Expression:
+    if isinstance(node.this, exp.Star):
         raise QueryError(f'"{sql_text(node)}" is not a column; write it as stream.column')
-    column = scope.column(node.table or None, node.name, bool(node.this.args.get("quoted")))
+    column = named_column(node, scope)
     return coerce(column, plain_type(column.type))
+
+
+def named_column(node: exp.Column | exp.Dot, scope: Scope) -> Column:
+    """The column, or the field of a structure, that a name stands for."""
+    if isinstance(node, exp.Dot) or is_field(node, scope):
+        return scope.nested([part.name for part in node.parts])
+    return scope.column(node.table or None, node.name, bool(node.this.args.get("quoted")))
+
+
+def is_field(node: exp.Column | exp.Dot, scope: Scope) -> bool:
+    """Whether a name leads into a structure; with many points, SQL has another kind of node for it."""
+    return isinstance(node, exp.Dot) or bool(node.args.get("db")) or scope.has_structure(node.table)
 
 
 def _literal(node: exp.Literal, scope: Scope) -> Expression:
@@ -222,6 +234,7 @@ _RULES: dict[type, Rule] = {
     exp.GT: _comparison("gt"),
     exp.GTE: _comparison("ge"),
     exp.Add: _arithmetic("add"),
+    exp.Dot: _column,
     exp.Sub: _arithmetic("subtract"),
     exp.Mul: _arithmetic("multiply"),
     exp.Div: _arithmetic("divide"),

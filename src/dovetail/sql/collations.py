@@ -35,7 +35,8 @@ def check_plain(expression: Expression, streams: Sequence[Stream]) -> None:
 
 def _collation(column: Column, streams: Sequence[Stream]) -> str | None:
     stream = next((stream for stream in streams if stream.name == column.stream), None)
-    return None if stream is None else collation_of(stream.schema.field(column.name))
+    known = stream is not None and column.name in stream.schema.names  # a field of a structure has none
+    return collation_of(stream.schema.field(column.name)) if stream is not None and known else None
 
 
 def _compared(expression: Expression) -> Iterator[Expression]:

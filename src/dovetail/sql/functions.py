@@ -11,6 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from dovetail.errors import QueryError
+from dovetail.model.duration import PERIODS_US
 from dovetail.model.expression import Expression, Literal
 from dovetail.sql.arithmetic import arithmetic, operand_type
 from dovetail.sql.build import call, coerce, compare, microseconds, unify
@@ -161,6 +162,19 @@ def _of_time(function: str) -> Function:
     return Function(1, 1, bind)
 
 
+def _truncated(name: str, terms: list[Term], node: exp.Expr) -> Expression:
+    """Of a time with a zone, by the clocks of that zone."""
+    unit, moment = terms[0].expression, terms[1].expression
+    if not isinstance(unit, Literal) or not isinstance(unit.value, str) or unit.value.lower() not in PERIODS_US:
+        known = ", ".join(repr(word) for word in PERIODS_US)
+        raise QueryError(f'{name.upper()} needs one of {known} first, not {terms[0].text} in "{sql_text(node)}"')
+    if not is_instant(moment.type):
+        raise needed(name, "a date or timestamp", terms[1], node)
+    clock = coerce(moment, pa.timestamp("us"))
+    begun = call("date_trunc", (Literal(unit.value.lower(), pa.string()), clock), clock.type)
+    return coerce(begun, clock.type if pa.types.is_date(moment.type) else moment.type)
+
+
 def _epoch(name: str, terms: list[Term], node: exp.Expr) -> Expression:
     moment = terms[0].expression
     if not is_instant(moment.type) and not pa.types.is_duration(moment.type):
@@ -206,6 +220,7 @@ BUILT_IN: dict[str, Function] = {
     "greatest": _of_all("greatest"),
     "least": _of_all("least"),
     **{part: _of_time(part) for part in ("year", "month", "day", "hour", "minute", "second")},
+    "date_trunc": Function(2, 2, _truncated),
     "epoch_us": Function(1, 1, _epoch),
     "inner_product": _vectors("inner_product"),
     "cosine_similarity": _vectors("cosine_similarity"),

@@ -58,13 +58,16 @@ def windowed(
 
 
 def bounded(
-    inputs: Sequence[Input], streams: Sequence[Stream], condition: Condition, stepwise: bool, source: Source
+    inputs: Sequence[Input], streams: Sequence[Stream], condition: Condition, source: Source
 ) -> tuple[Stream, ...]:
     """The streams, those without a window with the one that conditions on their times imply."""
-    found = with_implied_windows(streams, condition.predicates, stepwise)
+    found = with_implied_windows(streams, condition.predicates)
     without = next((each for each, stream in zip(inputs, found, strict=True) if stream.window is None), None)
     if without is not None:
-        message = f"stream '{without.name}' has no window; end the query with one, as in WINDOW 10 MINUTES"
+        message = (
+            f"stream '{without.name}' has no window; end the query with one, as in WINDOW 10 MINUTES, or, to keep its "
+            f"rows for ever, WINDOW {without.name} UNBOUNDED"
+        )
         raise source.at(message, without.node)
     return found
 

@@ -8,9 +8,12 @@ A name is looked up as written first, and without regard to case if that finds e
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from dovetail.errors import QueryError, nearest
 from dovetail.model.check_parts import not_in_result
 from dovetail.model.expression import Column, Expression, UserFunction
+from dovetail.model.nested import path_of, plain_schema
 from dovetail.model.stream import Stream
 
 
@@ -31,11 +34,32 @@ class Scope:
         names = [stream.name for stream in self.streams]
         found = find_name(name, names)
         if found is None and find_name(name, self.hidden):
-            raise QueryError(not_in_result(name, names))
+            raise QueryError(not_in_result(name, names[0]))
         if found is None:
             tail = nearest(name, names).replace("it has", "the query has", 1)
             raise QueryError(f"there is no stream '{name}'; {tail}")
         return self.streams[names.index(found)]
+
+    def nested(self, names: Sequence[str]) -> Column:
+        """A field of a structure: stream, column and field, or column and field if one stream alone has the column."""
+        if find_name(names[0], [stream.name for stream in self.streams] + list(self.hidden)):
+            owner, (first, *inside) = self.stream(names[0]), names[1:]
+            whole = self.column(owner.name, first)
+        else:
+            whole, inside = self._unqualified(names[0], False), list(names[1:])
+        path, type_ = whole.name, whole.type
+        for name in inside:
+            fields = [field.name for field in type_] if pa.types.is_struct(type_) else []
+            found = find_name(name, fields)
+            if found is None:
+                tail = nearest(name, fields) if fields else f"it is {type_}, not a structure"
+                raise QueryError(f"column '{whole.stream}.{path}' has no field '{name}'; {tail}")
+            path, type_ = f"{path}.{found}", type_.field(found).type
+        if path in self.stream(whole.stream).schema.names and inside:
+            field = self.stream(whole.stream).schema.field(path)
+            if len(path_of(field)) == 1:
+                raise QueryError(f"'{whole.stream}.{path}' is a field and the name of a column too; rename one")
+        return Column(whole.stream, path, type_)
 
     def column(self, stream_name: str | None, name: str, quoted: bool = False) -> Column:
         """The column of that name, of one stream or of the only one that has it; a quoted one may be meant as text."""
@@ -50,10 +74,17 @@ class Scope:
             raise QueryError(f"stream '{stream.name}' has no column '{name}'; {nearest(name, stream.schema.names)}")
         return _column(stream, found)
 
+    def has_structure(self, name: str) -> bool:
+        """Whether a name before a point is that of a structure, and of no stream."""
+        if not name or find_name(name, [stream.name for stream in self.streams]) or find_name(name, self.hidden):
+            return False
+        found = [(stream, find_name(name, stream.schema.names)) for stream in self.streams]
+        return any(column and pa.types.is_struct(stream.schema.field(column).type) for stream, column in found)
+
     def columns(self, stream_name: str) -> list[Column]:
         """Every column of a stream."""
         stream = self.stream(stream_name)
-        return [_column(stream, name) for name in stream.schema.names]
+        return [_column(stream, name) for name in plain_schema(stream.schema).names]
 
     def function(self, name: str) -> UserFunction | None:
         """The user's function of that name, if there is one."""

@@ -29,7 +29,7 @@ from dovetail.sql.aggregates import (
     has_aggregates,
     joined_columns,
 )
-from dovetail.sql.bind import bind, term
+from dovetail.sql.bind import bind, is_field, named_column, term
 from dovetail.sql.build import coerce, condition
 from dovetail.sql.collations import check_comparisons
 from dovetail.sql.dialect import parse_items, shortened, sql_text
@@ -165,8 +165,10 @@ def _only_star(star: exp.Star) -> None:
 
 
 def _unnamed(node: exp.Expr, scope: Scope) -> Item:
-    if isinstance(node, exp.Column) and not node.args.get("db"):
-        column = scope.column(node.table or None, node.name, bool(node.this.args.get("quoted")))
+    if isinstance(node, exp.Column | exp.Dot):
+        column = named_column(node, scope)
+        if is_field(node, scope):
+            return Item(column.name.rpartition(".")[2], _long_name(column).replace(".", "_"), bind(node, scope))
         return Item(column.name, _long_name(column), bind(node, scope))
     return Item(sql_text(node).lower(), None, _typed(node, scope))
 

@@ -3,6 +3,7 @@
     WINDOW 10 MINUTES                          every stream: 10 minutes
     WINDOW T ROWS 10000, H 1 MINUTE            T: its last 10000 tuples, H: 1 minute
     WINDOW ROWS 100 PER KEY                    every stream: the last 100 tuples of each key
+    WINDOW T UNBOUNDED, H 1 MINUTE             T: all tuples
 
 It ends a query. SQL knows another clause of this name, which the language does not have.
 """
@@ -13,11 +14,11 @@ from dataclasses import dataclass
 from sqlglot import Token, TokenType
 
 from dovetail.errors import StreamError
-from dovetail.model.window import Window, as_window, rows
+from dovetail.model.window import Window, as_window, rows, unbounded
 from dovetail.sql.place import Source, Span
 from dovetail.sql.reader import Reader, depths, is_name, span
 
-_FORMS = "a window such as 10 MINUTES, ROWS 1000 or ROWS 100 PER KEY"
+_FORMS = "a window such as 10 MINUTES, ROWS 1000, ROWS 100 PER KEY or UNBOUNDED"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,9 @@ def _own(reader: Reader) -> OwnWindow:
 
 def _window_comes(reader: Reader) -> bool:
     """Whether the words are a window, and not the name of a stream before one."""
+    if reader.sees("UNBOUNDED"):
+        after = reader.words[reader.at + 1] if reader.at + 1 < len(reader.words) else None
+        return after is None or after.token_type == TokenType.COMMA
     if not reader.sees("ROWS"):
         return reader.next is not None and reader.next.token_type == TokenType.NUMBER
     after = reader.words[reader.at + 1] if reader.at + 1 < len(reader.words) else None
@@ -83,6 +87,8 @@ def _window(reader: Reader) -> Window:
     try:
         if reader.takes("ROWS"):
             return _rows(reader)
+        if reader.takes("UNBOUNDED"):
+            return unbounded()
         amount = reader.number(_FORMS)
         return as_window(f"{amount} {reader.name('a unit of time such as SECONDS, MINUTES or HOURS')}")
     except StreamError as error:

@@ -93,6 +93,24 @@ def epoch_us(value: datetime | date | timedelta) -> int:
     return (moment - start) // timedelta(microseconds=1)
 
 
+def date_trunc(unit: str, value: datetime) -> datetime:
+    """When the period began in which a time without a zone lies."""
+    day = value.replace(hour=0, minute=0, second=0, microsecond=0)
+    begun = {
+        "microsecond": value,
+        "millisecond": value.replace(microsecond=value.microsecond // 1000 * 1000),
+        "second": value.replace(microsecond=0),
+        "minute": value.replace(second=0, microsecond=0),
+        "hour": value.replace(minute=0, second=0, microsecond=0),
+        "day": day,
+        "week": day - timedelta(days=day.weekday()) if day.toordinal() > 7 else day,
+        "month": day.replace(day=1),
+        "quarter": day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1),
+        "year": day.replace(month=1, day=1),
+    }
+    return begun[unit]
+
+
 def inner_product(a: Sequence[float | None], b: Sequence[float | None]) -> float | None:
     """The plain sum of products; NULL for vectors of different lengths or with a NULL inside."""
     if len(a) != len(b):
@@ -149,6 +167,7 @@ SCALAR: dict[str, Callable[..., Any]] = {
     "hour": operator.attrgetter("hour"),
     "minute": operator.attrgetter("minute"),
     "second": operator.attrgetter("second"),
+    "date_trunc": date_trunc,
     "epoch_us": epoch_us,
     "inner_product": inner_product,
     "cosine_similarity": cosine_similarity,

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
+from dovetail.testing.interpret import inside
 from dovetail.testing.script import Advance, Close, Event, Push, Script, Tick
 
 
@@ -90,7 +91,7 @@ class History:
         Up from the largest time accepted so far, by way of the times of this batch, in steps that are not longer than
         the stream's ``ahead``.
         """
-        columns = [times_us(rows[self.query.stream(name).time]) for name, rows in batch.items()]
+        columns = [event_times(self.query.stream(name), rows) for name, rows in batch.items()]
         times = sorted(time for column in columns for time in column if time is not None)
         farthest: dict[str, int | None] = dict.fromkeys(self.query.names)
         for stream in self.query.streams:
@@ -106,7 +107,7 @@ class History:
 
     def _admit(self, name: str, rows: pa.Table, watermark: int | None, farthest: int | None) -> None:
         stream = self.query.stream(name)
-        times = times_us(rows[stream.time])
+        times = event_times(stream, rows)
         for time_us, values in zip(times, rows.to_pylist(), strict=True):
             if time_us is None:
                 self.null_times[name] += 1
@@ -156,6 +157,13 @@ class History:
         if len(shown) < len(others):
             return None
         return min(shown) if others else max(shown, default=None)
+
+
+def event_times(stream: Stream, rows: pa.Table) -> list[int | None]:
+    """The times of rows of a stream, NULL as None."""
+    if stream.time in rows.column_names:
+        return times_us(rows[stream.time])
+    return times_us(pa.array([inside(values, stream.time) for values in rows.to_pylist()], stream.time_type))
 
 
 def times_us(column: pa.ChunkedArray | pa.Array) -> list[int | None]:

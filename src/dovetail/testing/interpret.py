@@ -68,10 +68,18 @@ def _similar(predicate: Similarity, left: Any, right: Any) -> bool:
 def interpret(expression: Expression, row: Row) -> Any:
     """The value of an expression for one row, as a Python value; None is NULL."""
     if isinstance(expression, Column):
-        return row[expression.stream].get(expression.name) if expression.stream in row else None
+        return inside(row[expression.stream], expression.name) if expression.stream in row else None
     if isinstance(expression, Literal):
         return expression.value
     return _shaped(_call(expression, row), expression.type)
+
+
+def inside(values: Mapping[str, Any] | None, name: str) -> Any:
+    """The value of a column; "p.id" is field id of the structure p, and NULL if that is."""
+    if values is None or name in values:
+        return None if values is None else values[name]
+    first = next((first for first in values if name.startswith(f"{first}.")), None)
+    return None if first is None else inside(values[first], name[len(first) + 1 :])
 
 
 def _call(call: Call, row: Row) -> Any:

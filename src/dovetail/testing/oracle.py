@@ -41,7 +41,6 @@ from dovetail.testing.history import History, Tuple
 from dovetail.testing.interpret import holds, interpret
 from dovetail.testing.script import Script
 from dovetail.testing.sliding import aggregated
-from dovetail.testing.stepwise import stepwise_results
 from dovetail.testing.unmatched import departure_us, end_us
 from dovetail.testing.windows import RowCounts
 
@@ -88,9 +87,6 @@ def _results(query: JoinQuery, history: History) -> Iterator[tuple[int | None, M
     """Every result as its time (None: the end) and its members; the missing side of an outer join has no member."""
     if query.answered is not None:
         yield from asof_results(query, history)
-        return
-    if query.stepwise:
-        yield from stepwise_results(query, history)
         return
     counts = RowCounts(query, history)
     matches = [(result_time(members), members) for members in combinations(query, history, counts)]
@@ -152,7 +148,7 @@ def _inside_time_windows(query: JoinQuery, members: Members) -> bool:
     return all(
         now - members[name].time_us <= window.length_us
         for name, window in windows.items()
-        if isinstance(window, TimeWindow)
+        if isinstance(window, TimeWindow) and not window.unbounded
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dovetail.model.aggregate import GROUP, UNTIL, Aggregate
+from dovetail.model.aggregate import FOR_EVER, GROUP, UNTIL, Aggregate
 from dovetail.model.query import JoinQuery
 from dovetail.testing.compare import canonical
 from dovetail.testing.interpret import interpret
@@ -52,7 +52,7 @@ def _groups(query: JoinQuery, rows: Sequence[Joined]) -> list[list[Joined]]:
 
 
 def _moments(members: Sequence[Joined]) -> list[int]:
-    return sorted({row["from"] for row in members} | {row[UNTIL] + 1 for row in members})
+    return sorted({row["from"] for row in members} | {row[UNTIL] + 1 for row in members if row[UNTIL] < FOR_EVER})
 
 
 def _values(query: JoinQuery, members: Sequence[Joined], moment: int) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """When a row without a partner comes out: the first moment at which none can come any more.
 
 window 6 s, row at 3         leaves at 9: a partner of time 9 would still have been inside
+no window, row at 3          leaves at 3, once all other streams have ended
 window 2 rows, S: a1 b3 c4   a1 leaves at 4, pushed out by c4; b3 and c4 leave at the end
 
 The end is not before anything that has come in or out: it is the largest of all event times and of all other result
@@ -15,10 +16,10 @@ from dovetail.testing.windows import RowCounts
 
 
 def departure_us(counts: RowCounts, row: Tuple) -> int | None:
-    """``time + window``; in a row window the time of the tuple that pushes the row out; None: it stays to the end."""
+    """``time + window``, ``time`` without one; of a row window, when the row is pushed out; None: it stays."""
     window = counts.query.stream(row.stream).window
     if isinstance(window, TimeWindow):
-        return row.time_us + window.length_us
+        return row.time_us + (0 if window.unbounded else window.length_us)
     assert window is not None
     later = [other for other in counts.group(row) if other.order > row.order]
     if len(later) >= window.count:

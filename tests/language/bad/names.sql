@@ -1,6 +1,6 @@
 -- # a stream that is not there
 SELECT T.Value FROM Temprature T, Humidity H WHERE T.LocationId = H.LocationId WINDOW 1 MINUTE
---> line 1, column 21: there is no stream 'Temprature'; there is: Temperature, Humidity, SensorReadings1, SensorReadings2, CNN, Reuters, BBC, A, B, C, odd stream, Alerts. Did you mean 'Temperature'?
+--> line 1, column 21: there is no stream 'Temprature'; there is: Trips, Temperature, Humidity, SensorReadings1, SensorReadings2, CNN, Reuters, BBC, A, B, C, odd stream, Alerts. Did you mean 'Temperature'?
 -->     SELECT T.Value FROM Temprature T, Humidity H WHERE T.LocationId = H.LocationId WINDOW 1 MINUTE
 -->                         ^^^^^^^^^^^^
 
@@ -52,7 +52,7 @@ SELECT a.k FROM A a, B a WHERE a.k = a.k WINDOW 1 MINUTE
 
 -- # a function that is not there
 SELECT A.k FROM A, B WHERE ABSOLUTE(A.x - B.x) < 3 WINDOW 1 MINUTE
---> line 1, column 28: there is no function 'ABSOLUTE' as in "ABSOLUTE(A.x - B.x)"; there is: ABS, AVG, CEIL, CEILING, CHAR_LENGTH, COALESCE, CONCAT, COSINE_SIMILARITY, COUNT, DAY, EPOCH_US, EXP, FLOOR, GREATEST, HOUR, IFNULL, INNER_PRODUCT, LEAST, LENGTH, LN, LOWER, MAX, MIN, MINUTE, MOD, MONTH, NULLIF, POW, POWER, ROUND, SECOND, SIGN, SQRT, SUBSTR, SUBSTRING, SUM, TRIM, UPPER, YEAR, correlated.
+--> line 1, column 28: there is no function 'ABSOLUTE' as in "ABSOLUTE(A.x - B.x)"; there is: ABS, AVG, CEIL, CEILING, CHAR_LENGTH, COALESCE, CONCAT, COSINE_SIMILARITY, COUNT, DATE_TRUNC, DAY, EPOCH_US, EXP, FLOOR, GREATEST, HOUR, IFNULL, INNER_PRODUCT, LEAST, LENGTH, LN, LOWER, MAX, MIN, MINUTE, MOD, MONTH, NULLIF, POW, POWER, ROUND, SECOND, SIGN, SQRT, SUBSTR, SUBSTRING, SUM, TRIM, UPPER, YEAR, correlated.
 -->     SELECT A.k FROM A, B WHERE ABSOLUTE(A.x - B.x) < 3 WINDOW 1 MINUTE
 -->                                ^^^^^^^^^^^^^^^^^^
 
@@ -79,3 +79,15 @@ SELECT A.x AS result_time FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
 --> line 1, column 8: the name 'result_time' is taken by the first column of every result; choose another
 -->     SELECT A.x AS result_time FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
 -->            ^^^^^^^^^^^^^^^^^^
+
+-- # a field that is not there
+SELECT t.trip.idd FROM Trips t, A WHERE t.trip.id = A.k WINDOW 1 MINUTE
+--> line 1, column 8: column 't.trip' has no field 'idd'; it has: id, at. Did you mean 'id'?
+-->     SELECT t.trip.idd FROM Trips t, A WHERE t.trip.id = A.k WINDOW 1 MINUTE
+-->            ^^^^^^^^^^
+
+-- # a field of what has none
+SELECT A.k.id FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+--> line 1, column 8: column 'A.k' has no field 'id'; it is int64, not a structure
+-->     SELECT A.k.id FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE
+-->            ^^^^^^

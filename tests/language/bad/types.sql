@@ -75,3 +75,15 @@ SELECT A.k FROM A, B WHERE A.k = CAST(B.s AS BIGINT DEFAULT 0 ON CONVERSION ERRO
 --> line 1, column 39: "CAST(B.s AS BIGINT DEFAULT 0 ON CONVERSION ERROR)": a CAST has no DEFAULT; write COALESCE(TRY_CAST(...), ...)
 -->     SELECT A.k FROM A, B WHERE A.k = CAST(B.s AS BIGINT DEFAULT 0 ON CONVERSION ERROR) WINDOW 1 MINUTE
 -->                                           ^^^^^^^^^^^^^^^^^^^^^^^
+
+-- # a period that is none
+SELECT A.k FROM A, B WHERE DATE_TRUNC('fortnight', A.ts) = DATE_TRUNC('fortnight', B.ts) WINDOW 1 MINUTE
+--> line 1, column 28: DATE_TRUNC needs one of 'microsecond', 'millisecond', 'second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year' first, not 'fortnight' in "DATE_TRUNC('fortnight', A.ts)"
+-->     SELECT A.k FROM A, B WHERE DATE_TRUNC('fortnight', A.ts) = DATE_TRUNC('fortnight', B.ts) WINDOW 1 MINUTE
+-->                                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+-- # a period of a number
+SELECT A.k FROM A, B WHERE DATE_TRUNC('day', A.k) = B.ts WINDOW 1 MINUTE
+--> line 1, column 28: DATE_TRUNC needs a date or timestamp, but A.k is int64 in "DATE_TRUNC('day', A.k)"
+-->     SELECT A.k FROM A, B WHERE DATE_TRUNC('day', A.k) = B.ts WINDOW 1 MINUTE
+-->                                ^^^^^^^^^^^^^^^^^^^^^

@@ -1,18 +1,18 @@
 -- # none
 SELECT A.k FROM A, B WHERE A.k = B.k
---> line 1, column 17: stream 'A' has no window; end the query with one, as in WINDOW 10 MINUTES
+--> line 1, column 17: stream 'A' has no window; end the query with one, as in WINDOW 10 MINUTES, or, to keep its rows for ever, WINDOW A UNBOUNDED
 -->     SELECT A.k FROM A, B WHERE A.k = B.k
 -->                     ^
 
 -- # none for one of two
 SELECT A.k FROM A, B WHERE A.k = B.k WINDOW A 1 MINUTE
---> line 1, column 20: stream 'B' has no window; end the query with one, as in WINDOW 10 MINUTES
+--> line 1, column 20: stream 'B' has no window; end the query with one, as in WINDOW 10 MINUTES, or, to keep its rows for ever, WINDOW B UNBOUNDED
 -->     SELECT A.k FROM A, B WHERE A.k = B.k WINDOW A 1 MINUTE
 -->                        ^
 
 -- # nothing after the word
 SELECT A.k FROM A, B WHERE A.k = B.k WINDOW
---> line 1, column 44: expected a window such as 10 MINUTES, ROWS 1000 or ROWS 100 PER KEY, and nothing came
+--> line 1, column 44: expected a window such as 10 MINUTES, ROWS 1000, ROWS 100 PER KEY or UNBOUNDED, and nothing came
 -->     SELECT A.k FROM A, B WHERE A.k = B.k WINDOW
 -->                                                ^
 
@@ -36,19 +36,19 @@ SELECT A.k FROM A, B WHERE A.k = B.k WINDOW 1 MONTH
 
 -- # below zero
 SELECT A.k FROM A, B WHERE A.k = B.k WINDOW -10 SECONDS
---> line 1, column 45: expected a window such as 10 MINUTES, ROWS 1000 or ROWS 100 PER KEY, and came -
+--> line 1, column 45: expected a window such as 10 MINUTES, ROWS 1000, ROWS 100 PER KEY or UNBOUNDED, and came -
 -->     SELECT A.k FROM A, B WHERE A.k = B.k WINDOW -10 SECONDS
 -->                                                 ^
 
 -- # a name without a window
 SELECT A.k FROM A, B WHERE A.k = B.k WINDOW A, B 1 MINUTE
---> line 1, column 46: expected a window such as 10 MINUTES, ROWS 1000 or ROWS 100 PER KEY, and came ,
+--> line 1, column 46: expected a window such as 10 MINUTES, ROWS 1000, ROWS 100 PER KEY or UNBOUNDED, and came ,
 -->     SELECT A.k FROM A, B WHERE A.k = B.k WINDOW A, B 1 MINUTE
 -->                                                  ^
 
 -- # an interval
 SELECT A.k FROM A, B WHERE A.k = B.k WINDOW INTERVAL '10' MINUTE
---> line 1, column 54: expected a window such as 10 MINUTES, ROWS 1000 or ROWS 100 PER KEY, and came '10'
+--> line 1, column 54: expected a window such as 10 MINUTES, ROWS 1000, ROWS 100 PER KEY or UNBOUNDED, and came '10'
 -->     SELECT A.k FROM A, B WHERE A.k = B.k WINDOW INTERVAL '10' MINUTE
 -->                                                          ^^^^
 

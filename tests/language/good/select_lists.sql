@@ -110,3 +110,23 @@ select a.k as key from A a, B b where a.k = b.k window 1 minute
 --> b: window 1 minute
 --> equality a.k = b.k
 --> key int64 = a.k
+
+-- # fields of structures
+SELECT t.trip.id, u.trip.id, t.trip.at.lat, u.trip.at AS there FROM Trips t, Trips u WHERE t.trip.id = u.trip.id AND t.trip.at.lat > 3 WINDOW 1 MINUTE
+--> inner
+--> t: window 1 minute
+--> u: window 1 minute
+--> equality t.trip.id = u.trip.id
+--> only t if gt(t.trip.at.lat, 3.0)
+--> t_trip_id int64 = t.trip.id
+--> u_trip_id int64 = u.trip.id
+--> lat double = t.trip.at.lat
+--> there struct<lat: double, lon: double> = u.trip.at
+
+-- # a field that only one stream has
+SELECT trip.at.lat FROM Trips, A WHERE trip.id = A.k WINDOW 1 MINUTE
+--> inner
+--> Trips: window 1 minute
+--> A: window 1 minute
+--> equality Trips.trip.id = A.k
+--> lat double = Trips.trip.at.lat

@@ -117,3 +117,39 @@ SELECT o.k FROM "odd stream" o, A "other one" WHERE o.k = "other one".k WINDOW "
 --> other one: window 1 minute
 --> equality o.k = other one.k
 --> k int64 = o.k
+
+-- # no window at all
+SELECT A.k FROM A, B WHERE A.k = B.k WINDOW UNBOUNDED
+--> inner
+--> A: window unbounded
+--> B: window unbounded
+--> equality A.k = B.k
+--> k int64 = A.k
+
+-- # none for one
+SELECT A.k FROM A, B WHERE A.k = B.k WINDOW A UNBOUNDED, B 1 MINUTE
+--> inner
+--> A: window unbounded
+--> B: window 1 minute
+--> equality A.k = B.k
+--> k int64 = A.k
+
+-- # since the hour began
+SELECT A.k FROM A, B WHERE A.k = B.k AND DATE_TRUNC('hour', A.ts) = DATE_TRUNC('hour', B.ts) AND A.ts <= B.ts
+--> inner
+--> A: window 3599999999 microseconds
+--> B: window 0 seconds
+--> equality A.k = B.k
+--> equality date_trunc('hour', A.ts) = date_trunc('hour', B.ts)
+--> band epoch_us(A.ts) - epoch_us(B.ts) <= 0
+--> k int64 = A.k
+
+-- # a bound for each pair
+SELECT A.k FROM A, B, C WHERE ABS(A.ts - B.ts) <= INTERVAL '5' SECOND AND C.ts BETWEEN B.ts + INTERVAL '1' MINUTE AND B.ts + INTERVAL '2' MINUTE
+--> inner
+--> A: window 125 seconds
+--> B: window 2 minutes
+--> C: window 0 seconds
+--> band -5000000 <= epoch_us(A.ts) - epoch_us(B.ts) <= 5000000
+--> band -120000000 <= epoch_us(B.ts) - epoch_us(C.ts) <= -60000000
+--> k int64 = A.k

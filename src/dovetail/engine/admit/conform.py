@@ -12,6 +12,7 @@ from dovetail.engine.admit.fits import why_not
 from dovetail.engine.block.arrow_values import bare_values
 from dovetail.engine.kernels import inspect_times
 from dovetail.errors import DataError, nearest
+from dovetail.model.nested import extracted, path_of
 from dovetail.model.stream import Stream
 
 _US_PER_UNIT = {"s": 1_000_000, "ms": 1_000}
@@ -27,6 +28,11 @@ def conform(stream: Stream, rows: pa.Table | pa.RecordBatch, columns: Sequence[s
     arrays = {}
     for name in columns:
         at = known.get_field_index(name)
+        path = path_of(stream.schema.field(name)) if at < 0 else ()
+        inside = extracted(rows, path) if len(path) > 1 else None
+        if inside is not None:
+            arrays[name] = _typed(stream, name, _whole(inside))
+            continue
         if at < 0:
             there = nearest(name, known.names).replace("it has", "they have", 1)
             raise DataError(f"rows pushed to stream {stream.name!r} have no column {name!r}; {there}")

@@ -14,11 +14,9 @@ from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Ids
 from dovetail.engine.combine.row_windows import RowWindowed
 from dovetail.model.query import JoinQuery
-from dovetail.model.window import RowWindow, TimeWindow
+from dovetail.model.window import UNBOUNDED_US, RowWindow, TimeWindow
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import row_group
-
-_UNBOUNDED = 1 << 60  # microseconds that no row window is long: its tuples leave by count, not by time
 
 
 class Store:
@@ -74,5 +72,6 @@ class Store:
 
 
 def _widths(query: JoinQuery) -> dict[str, int]:
+    """Microseconds; tuples of row windows leave by count, not by time."""
     windows = {stream.name: stream.window for stream in query.streams}
-    return {name: w.length_us if isinstance(w, TimeWindow) else _UNBOUNDED for name, w in windows.items()}
+    return {name: w.length_us if isinstance(w, TimeWindow) else UNBOUNDED_US for name, w in windows.items()}

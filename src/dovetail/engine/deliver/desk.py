@@ -65,9 +65,9 @@ class Desk:
         """Those that stay to the end of all input."""
         return self._named(self.exit.leave_at_the_end(latest))
 
-    def release(self, limit: int) -> Rows:
+    def release(self, limit: int, others: Mapping[str, int]) -> Rows:
         """What was held and is not after this time."""
-        return self._named(self.exit.release(limit))
+        return self._named(self.exit.release(limit, others))
 
     def adopt(self, plan: Plan) -> None:
         """Read columns as another plan stores them."""

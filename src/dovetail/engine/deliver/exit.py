@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dovetail.engine.block.time_range import AFTER_ALL
+from dovetail.engine.block.time_range import AFTER_ALL, NEVER
 from dovetail.engine.buffer.section import HeaderSection, Section, whole_numbers
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Ids, Partial
@@ -26,7 +26,6 @@ from dovetail.engine.combine.store import Store
 from dovetail.engine.deliver.hold import Hold
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.sliding.stage import Sliding
-from dovetail.engine.deliver.stepwise import Stepwise
 from dovetail.engine.deliver.unmatched import Keeper, Semi, Unmatched, preserved_streams
 from dovetail.model.query import JoinQuery
 from dovetail.plan.physical import Plan
@@ -47,7 +46,6 @@ class Exit:
     semi: Semi | None
     hold: Hold
     counts: Counter[str] = field(default_factory=Counter)
-    stepwise: Stepwise | None = None  # who finds combinations that lack a partner, of more than two streams
     label: str = ""  # tells the sections of its state from those of other exits of the operator
 
     def keepers(self, name: str) -> list[Keeper]:
@@ -119,11 +117,7 @@ class Exit:
 
         ``limit`` is the earliest time that any stream may still bring; tuples not ``before`` a time may have to probe.
         """
-        if self.stepwise is not None:
-            for members, times in self.stepwise.leaving(name, others):
-                for rows in self.projection.part(members, times):
-                    yield from self.hold.give_alone(rows)
-        elif name in self.unmatched:
+        if name in self.unmatched:
             ids, times = self.unmatched[name].leaving(others, before)
             for rows in self.projection.alone(name, ids, times):
                 yield from self.hold.give_alone(rows)
@@ -139,13 +133,10 @@ class Exit:
             ids = unmatched.staying()
             yield from self.hold.give_all(self.projection.alone(name, ids, np.full(len(ids), end)))
 
-    def asked_for(self, name: str) -> int:
-        """Tuples of a stream that a tuple of this time or a later one can meet may still be asked for."""
-        return AFTER_ALL if self.stepwise is None else self.stepwise.asked_for(name)
-
-    def release(self, limit: int) -> Rows:
-        """What was held and is not after this time."""
-        yield from self.hold.release(limit)
+    def release(self, limit: int, others: Mapping[str, int]) -> Rows:
+        """What was held and is not after this time; ``others``: the earliest that those beside a stream may bring."""
+        if all(others[name] >= NEVER for name, kept in self.unmatched.items() if kept.waits_for_end):
+            yield from self.hold.release(limit)
 
     def make_room(self, name: str, window: Window, more: int) -> None:
         """Let a window move its tuples, if it must to take ``more``."""
@@ -178,14 +169,10 @@ class Exit:
     def adopt(self, plan: Plan) -> None:
         """Read columns as another plan stores them."""
         self.projection.adopt(plan)
-        if self.stepwise is not None:
-            self.stepwise.adopt(plan)
 
     def sections(self) -> list[Section]:
         """Its parts of the state: notes about stored tuples, held output, counters."""
         marks = [mark for kept in (*self.unmatched.values(), self.semi) if kept for mark in kept.sections()]
-        if self.stepwise is not None:
-            marks += self.stepwise.sections()
         return [*marks, *self.hold.sections(), Delivered(self)]
 
 
@@ -223,8 +210,7 @@ def own_exit(query: JoinQuery, store: Store, projection: Projection, label: str 
     hold = Sliding(query, projection, label) if query.aggregation else Hold(query, projection, names, label)
     row_check = RowCheck(store.windows, store.row_windows)
     widths, rows = store.seen_by(query)
-    stepwise = Stepwise(store.plan, store.windows, widths) if query.stepwise else None
-    unmatched = {} if stepwise else preserved_streams(query, store.windows, widths, rows, label)
+    unmatched = preserved_streams(query, store.windows, widths, rows, label)
     first = query.names[0]
     semi = Semi(first, store.windows[first], widths[first], label) if query.how == "semi" else None
-    return Exit(query, projection, row_check, unmatched, semi, hold, stepwise=stepwise, label=label)
+    return Exit(query, projection, row_check, unmatched, semi, hold, label=label)

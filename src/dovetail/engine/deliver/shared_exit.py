@@ -125,10 +125,10 @@ class SharedExit(Exit):
         for desk in self._desks:
             yield from self._from(desk, desk.leave_at_the_end(latest))
 
-    def release(self, limit: int) -> Rows:
+    def release(self, limit: int, others: Mapping[str, int]) -> Rows:
         yield from self.hold.release(limit)
         for desk in self._desks:
-            yield from self._from(desk, desk.release(limit))
+            yield from self._from(desk, desk.release(limit, others))
 
     def _from(self, desk: Desk, batches: Rows) -> Rows:
         for rows in batches:

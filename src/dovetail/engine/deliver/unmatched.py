@@ -4,10 +4,10 @@ A note per stored tuple says what has become of it:
 
     OPEN     no partner yet          MATCHED   has had one          GIVEN   came out as unmatched, or as a semi row
 
-A tuple's ``departure`` is ``time + window``, or the time of the tuple that pushes it out of a row
-window. Once no tuple before or at that time can come from the other stream, an open tuple comes out
-with it as result time. What nothing has pushed out stays to the end of all input. A semi row comes out
-with the smallest result time among its matches, once nothing smaller can come.
+A tuple's ``departure`` is ``time + window``, its own time if it has no window, or the time of the tuple that pushes it
+out of a row window. Once no tuple that could join it can come from the other stream, an open tuple comes out with it as
+result time. What nothing has pushed out stays to the end of all input. A semi row comes out with the smallest result
+time among its matches, once nothing smaller can come.
 """
 
 from collections.abc import Mapping
@@ -21,6 +21,7 @@ from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.row_windows import RowWindowed
 from dovetail.engine.kernels import first_at_least
 from dovetail.model.query import JoinQuery
+from dovetail.model.window import UNBOUNDED_US
 
 OPEN, MATCHED, GIVEN = 0, 1, 2
 
@@ -34,6 +35,11 @@ class Unmatched:
         self._rows = rows
         self._first = 0  # tuples before it have come out or have a partner
         self.marks = Marks(f"given{label}", name, window, OPEN)
+
+    @property
+    def waits_for_end(self) -> bool:
+        """Whether its rows come out when the other streams have ended, with times that may be long past by then."""
+        return self._rows is None and self.width >= UNBOUNDED_US
 
     def sections(self) -> list[Marks]:
         return [self.marks]
@@ -72,7 +78,7 @@ class Unmatched:
     def _departures(self, ids: Ids) -> Ids:
         if self._rows is not None:
             return self._rows.leaves(ids)
-        return self._window.times[ids - self._window.base] + self.width
+        return self._window.times[ids - self._window.base] + (0 if self.width >= UNBOUNDED_US else self.width)
 
     def _candidates(self, reach: int) -> Ids:
         window = self._window

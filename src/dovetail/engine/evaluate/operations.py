@@ -86,6 +86,13 @@ def _extreme(of_numbers: Operation, at_least: Operation) -> Callable[[Call], Ope
     return build
 
 
+def _period(call: Call) -> Operation:
+    """``date_trunc(unit, time)``: when the second, day, week ... began in which a time without a zone lies."""
+    unit = call.arguments[0]
+    assert isinstance(unit, Literal), "the unit is a word"
+    return lambda _, value: pc.floor_temporal(value, unit=unit.value)
+
+
 OPERATIONS: dict[str, Callable[[Call], Operation]] = {
     "eq": _arrow("equal"),
     "ne": _arrow("not_equal"),
@@ -132,5 +139,6 @@ OPERATIONS: dict[str, Callable[[Call], Operation]] = {
     "hour": typed(pc.hour),
     "minute": typed(pc.minute),
     "second": typed(pc.second),
+    "date_trunc": _period,
     "epoch_us": epoch_us,
 }

@@ -59,7 +59,6 @@ class Line:
         self.busy_s = dict.fromkeys(windows, 0.0)
         self.pace: Pace | None = None
         self.elsewhere = AFTER_ALL  # the earliest time that streams of other operators may still bring
-        self._finds = not query.stepwise or len(query.seen) == len(query.streams)  # else rows come when they leave
         self._stopwatch = stopwatch
         self.restart_pace()
 
@@ -128,7 +127,7 @@ class Line:
         first, last = self.stored(name, block)
         if stopwatch:
             self.observed.stored(name, stopwatch.split())
-        for found in self.probes[name].results(first, last) if self._finds else ():
+        for found in self.probes[name].results(first, last):
             yield from self.deliver(found)
         spent = stopwatch.end(name, block) if stopwatch else 0.0
         self.busy_s[name] += spent
@@ -176,18 +175,19 @@ class Line:
         if limit < AFTER_ALL:
             second = min(second, NEVER)  # what nothing pushes out of a row window stays until all streams have ended
         windows, storage = self.store.windows, self.store.plan.storage
-        others = {name: second if reach[name] == limit else limit for name, window in windows.items() if len(window)}
+        others = {name: second if reach[name] == limit else limit for name in windows}
+        stored = {name: time for name, time in others.items() if len(windows[name])}
         later = self.exit.gives_later
         if later:
-            for name, time in others.items():
+            for name, time in stored.items():
                 yield from self.exit.leave(name, time, limit, pending.get(name, AFTER_ALL) if suspended else AFTER_ALL)
             if limit == AFTER_ALL:
                 yield from self.exit.leave_at_the_end(self.inputs.latest)
-        for name, time in others.items():
+        for name, time in stored.items():
             if not (suspended and name in pending) and (name != joined or not storage[name].lazy):
-                self._forget(name, min(time, self.elsewhere, self.exit.asked_for(name)))
+                self._forget(name, min(time, self.elsewhere))
         if later:
-            yield from self.exit.release(limit)
+            yield from self.exit.release(limit, others)
 
     def check_settled(self) -> None:
         """Forget what a state that was read back still has of expired tuples; nothing may come out of it."""

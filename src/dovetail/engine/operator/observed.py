@@ -29,7 +29,7 @@ from dovetail.engine.combine.probe import Probe
 from dovetail.model.expression import streams_of
 from dovetail.model.statistics import Costs, Statistics, StreamStatistics, Tie
 from dovetail.model.stream import Stream
-from dovetail.model.window import TimeWindow
+from dovetail.model.window import length_s
 from dovetail.observe.recent import Recent
 from dovetail.plan.in_time import met
 from dovetail.plan.physical import Key, Level, Option, PairAccess, key_access, key_text
@@ -73,7 +73,7 @@ class Observed:
 
     def __init__(self, windows: Mapping[str, Window], streams: Sequence[Stream], every: bool = False) -> None:
         self._windows = windows
-        self._widths_s = {s.name: s.window.length_us / 1e6 for s in streams if isinstance(s.window, TimeWindow)}
+        self._widths_s = {stream.name: length_s(stream.window) for stream in streams}
         self._sums, self._came, self._matched = Recent(), Recent(), Recent()
         self._seen = {name: Seen(name, (other for other in windows if other != name)) for name in windows}
         self._clock = self._latest = self._began = BEFORE_ALL
@@ -226,7 +226,7 @@ class Observed:
     def _stream(self, name: str, window: Window) -> StreamStatistics:
         tuples, blocks = self._sums["tuples", name], self._sums["blocks", name]
         block = max(tuples / blocks, 1.0) if blocks else 1.0
-        return StreamStatistics(tuples / self._seconds, len(window), block, window_s=self._widths_s.get(name))
+        return StreamStatistics(tuples / self._seconds, len(window), block, window_s=self._widths_s[name])
 
     def _leads(self) -> dict[tuple[str, str], float]:
         """Of streams that have been heard."""

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from dovetail.errors import DataError, nearest
 from dovetail.model.files import Files
+from dovetail.model.nested import path_of, tops, with_extracted
 from dovetail.runtime.files.listing import Known, filesystem, listed, look, unreadable
 
 _CSV_BYTES = 8 << 20  # decoded at once
@@ -81,24 +82,28 @@ def _read(
     if source.format == "parquet":
         parquet = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
         found = _parquet_schema(parquet)
-        _check_columns(columns, found)
-        kept = pa.schema([found.field(name) for name in columns])
+        whole = tops(schema, columns)
+        _check_columns(whole, found)
         some = list(groups) if groups is not None else None
-        for batch in parquet.iter_batches(_ROWS, row_groups=some, columns=list(columns), use_threads=False):
-            yield batch.select(list(columns)).cast(kept)
+        leaves = [".".join(path_of(schema.field(name))) for name in columns]
+        for batch in parquet.iter_batches(_ROWS, row_groups=some, columns=leaves, use_threads=False):
+            structs = {field.name: field for field in batch.schema if pa.types.is_struct(field.type)}  # or parts of it
+            kept = pa.schema([structs.get(name, found.field(name)) for name in whole])
+            yield with_extracted(batch.select(whole).cast(kept), schema, columns)
     elif source.format == "arrow":
         reader = _arrow(file)
-        _check_columns(columns, reader.schema)
+        _check_columns(tops(schema, columns), reader.schema)
         numbers = range(reader.num_record_batches) if isinstance(reader, ipc.RecordBatchFileReader) else None
         batches = reader if numbers is None else (reader.get_batch(number) for number in numbers)
-        yield from (batch.select(list(columns)) for batch in batches)
+        yield from (with_extracted(batch, schema, columns) for batch in batches)
     elif source.format == "csv":
         yield from _csv(source, file, schema, columns)
     else:
-        wanted = pa.schema([schema.field(name) for name in columns])
+        wanted = pa.schema([schema.field(name) for name in tops(schema, columns)])
         parse = pajson.ParseOptions(explicit_schema=wanted, unexpected_field_behavior="ignore")
         if file.size():
-            yield from pajson.read_json(file, parse_options=parse).select(list(columns)).to_batches()
+            table = pajson.read_json(file, parse_options=parse)
+            yield from with_extracted(table, schema, columns).to_batches()
 
 
 def _csv(source: Files, file: Any, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dovetail.model.nested import plain_schema
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow, Window
@@ -91,7 +92,7 @@ def describe_shared(query: JoinQuery) -> str:
     """Of queries that share an operator: what they have in common, which is all that their state depends on."""
     streams = [
         f"  stream {stream.name}: time {stream.time}, window of {_kind(stream.window)}, "
-        + ", ".join(f"{field.name} {field.type}" for field in stream.schema)
+        + ", ".join(f"{field.name} {field.type}" for field in plain_schema(stream.schema))
         for stream in query.streams
     ]
     conditions = " AND ".join(sorted(map(str, query.predicates)))

@@ -24,6 +24,7 @@ from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.horizon import smallest_ahead
 from dovetail.errors import PlanError
 from dovetail.model.combinations import check_combination
+from dovetail.model.nested import path_of, plain_schema
 from dovetail.model.never_null import noted_schema
 from dovetail.model.query import JoinQuery
 from dovetail.model.sources import Source
@@ -66,7 +67,7 @@ def spark_join(
     if snapshot is not None:
         return _pipeline(plan, session, noted_schema(plan.query), snapshot=snapshot)
     if tree is not None:
-        return _chain(split_query(plan.query, tree), session or _session_of(plan.query), blobs=blobs)
+        return _chain(split_query(plan.query, tree), session or session_of(plan.query), blobs=blobs)
     return _pipeline(plan, session, noted_schema(plan.query), blobs=blobs)
 
 
@@ -83,7 +84,7 @@ def _chain(top: Operator, session: SparkSession, relays_us: int | None = None, b
 
 def spark_snapshot(plan: Plan, checkpoint: str, session: SparkSession | None = None) -> bytes:
     """What a query has left in a checkpoint, as a snapshot."""
-    session = session or _session_of(plan.query)
+    session = session or session_of(plan.query)
     bare, stored = plan_query(_bare(plan.query)), _operator_plan(plan)
     return snapshot_of(session, checkpoint, bare, stored, identity(plan.query, stored.columns))
 
@@ -113,7 +114,7 @@ def _pipeline(
     snapshot: bytes | None = None,
 ) -> DataFrame:
     query = plan.query
-    session = session or _session_of(query)
+    session = session or session_of(query)
     check_session(session)
     if any(holds_binary(s.schema.field(name).type) for s in query.streams for name in plan.columns[s.name]):
         count_bytes(session)
@@ -121,8 +122,7 @@ def _pipeline(
     flows = {stream.name: _flows(stream, inputs) for stream in query.streams}
     if not any(flows.values()):
         start_coordinator(session)
-    along = None if shared is None else own_axes(shared.members[0].query)
-    layouts = Layouts(_bare(query), planned_partitions(session), shared is not None, not any(flows.values()), along)
+    layouts = _layouts(query, planned_partitions(session), shared, not any(flows.values()))
     kept = (_operator_plan(plan) if shared is None else plan).columns
     run = uuid4().hex
     packers = _packers(plan, kept, layouts.plan())
@@ -139,10 +139,7 @@ def _pipeline(
     guarded = next((name for name in ended if streaming and query.stream(name).ahead_us is not None), None)
     if guarded is not None:
         raise PlanError(f"stream {guarded!r} is a table, known before the streams begin; leave out its ahead=")
-    if shared is not None:
-        job = _shared_job(shared, shared_identity(query), layouts, ended, run)
-    else:
-        job = _job(plan, identity(query, kept), layouts, ended, run)
+    job = _job_over(plan, layouts, ended, run, shared)
     ordered = _sorts(query, layouts.plan().grid, shared)
     output = Kept(rows, ordered) if blobs else output_of(rows, ordered)
     initial = reduce(DataFrame.union, static) if streaming and static else None
@@ -172,7 +169,8 @@ def _sorts(query: JoinQuery, grid: Grid, shared: SharedPlan | None) -> bool:
     return query.order != "none" and (grid.cells > 1 or shared is not None)
 
 
-def _session_of(query: JoinQuery) -> SparkSession:
+def session_of(query: JoinQuery) -> SparkSession:
+    """The session of the query's DataFrames; the active one if it has none but reads its sources itself."""
     for stream in query.streams:
         if isinstance(stream.data, DataFrame):
             return stream.data.sparkSession
@@ -192,9 +190,10 @@ def _as_frame(session: SparkSession, stream: Stream) -> DataFrame:
         raise PlanError(f"spark(): stream {stream.name!r} has no data; give it a DataFrame when you make it")
     if isinstance(stream.data, DataFrame):
         return stream.data
-    table = pa.table(stream.data).select(stream.schema.names).cast(stream.schema)
-    table = table if table.num_rows else stream.schema.empty_table()  # no chunk at all is too few for Spark
-    return session.createDataFrame(table, spark_schema(stream.schema))
+    schema = plain_schema(stream.schema)
+    table = pa.table(stream.data).select(schema.names).cast(schema)
+    table = table if table.num_rows else schema.empty_table()  # no chunk at all is too few for Spark
+    return session.createDataFrame(table, spark_schema(schema))
 
 
 def _own_filters(query: JoinQuery, name: str) -> bool:
@@ -229,7 +228,8 @@ def _bare(query: JoinQuery) -> JoinQuery:
 
 
 def _packed(frame: DataFrame, packer: Packer, layouts: Layouts, run: str) -> DataFrame:
-    columns = [F.col(quoted(name)).alias(f"c{at}") for at, name in enumerate(packer.arriving)]
+    paths = [path_of(packer.stream.schema.field(name)) for name in packer.arriving]
+    columns = [F.col(".".join(map(quoted, path))).alias(f"c{at}") for at, path in enumerate(paths)]
 
     def pack(batches: Any) -> Any:
         here = layouts.here()
@@ -248,6 +248,22 @@ def _ticking(streaming: Sequence[DataFrame], layouts: Layouts) -> list[DataFrame
 
     ticking = clock(streaming[0].sparkSession).mapInArrow(pack, spark_schema(PACKED)).select(*SHUFFLED)
     return [frame.withColumn("now", F.unix_micros(F.current_timestamp())) for frame in (*streaming, ticking)]
+
+
+def _layouts(query: JoinQuery, partitions: int, shared: SharedPlan | None, finite: bool = False) -> Layouts:
+    along = None if shared is None else own_axes(shared.members[0].query)
+    return Layouts(_bare(query), partitions, shared is not None, finite, along)
+
+
+def job_of(plan: Plan, partitions: int, run: str, shared: SharedPlan | None = None) -> Job:
+    """The job of a streaming query whose state has so many partitions."""
+    return _job_over(plan, _layouts(plan.query, partitions, shared), (), run, shared)
+
+
+def _job_over(plan: Plan, layouts: Layouts, ended: tuple[str, ...], run: str, shared: SharedPlan | None) -> Job:
+    if shared is not None:
+        return _shared_job(shared, shared_identity(plan.query), layouts, ended, run)
+    return _job(plan, identity(plan.query, _operator_plan(plan).columns), layouts, ended, run)
 
 
 def _job(plan: Plan, identity: Identity, layouts: Layouts, ended: tuple[str, ...], run: str) -> Job:

@@ -30,10 +30,15 @@ class BucketRead:
 
 def read_state(session: SparkSession, checkpoint: str | Path) -> list[dict[int, BucketRead]]:
     """The buckets of every operator; StateError if the folder is no checkpoint of a Dovetail query."""
-    operators = [name for name in _operators(session, str(checkpoint)) if _has_head(session, str(checkpoint), name)]
+    return [_buckets(session, str(checkpoint), operator) for operator in operators_of(session, str(checkpoint))]
+
+
+def operators_of(session: SparkSession, checkpoint: str) -> list[int]:
+    """The numbers of the operators that have state of a Dovetail query."""
+    operators = [number for number in _operators(session, checkpoint) if _has_head(session, checkpoint, number)]
     if not operators:
         raise StateError(f"{checkpoint} is no checkpoint of a Dovetail query: there is no state of one in it")
-    return [_buckets(session, str(checkpoint), operator) for operator in operators]
+    return operators
 
 
 def _operators(session: SparkSession, checkpoint: str) -> list[int]:
@@ -46,7 +51,7 @@ def _operators(session: SparkSession, checkpoint: str) -> list[int]:
 
 def _has_head(session: SparkSession, checkpoint: str, operator: int) -> bool:
     try:
-        _variable(session, checkpoint, operator, "head").schema  # noqa: B018  # Spark looks for the variable here
+        state_variable(session, checkpoint, operator, "head").schema  # noqa: B018  # Spark looks for the variable here
     except PySparkException:
         return False
     return True
@@ -54,12 +59,14 @@ def _has_head(session: SparkSession, checkpoint: str, operator: int) -> bool:
 
 def _buckets(session: SparkSession, checkpoint: str, operator: int) -> dict[int, BucketRead]:
     slices: defaultdict[int, Slices] = defaultdict(dict)
-    for row in _variable(session, checkpoint, operator, "slices").collect():
+    for row in state_variable(session, checkpoint, operator, "slices").collect():
         key: SliceKey = (row.user_map_key.section, row.user_map_key.number)
         slices[_bucket(row)][key] = read_slice(key, row.user_map_value.blob)
-    origins = {_bucket(row): row.value.query for row in _variable(session, checkpoint, operator, "origin").collect()}
+    origins = {
+        _bucket(row): row.value.query for row in state_variable(session, checkpoint, operator, "origin").collect()
+    }
     found = {}
-    for row in _variable(session, checkpoint, operator, "head").collect():
+    for row in state_variable(session, checkpoint, operator, "head").collect():
         head, bucket = row.value, _bucket(row)
         header = read_sealed_header(head.token, bytes(head.header), head.lineage)
         changes = Changes(slices[bucket], [], header)
@@ -67,7 +74,8 @@ def _buckets(session: SparkSession, checkpoint: str, operator: int) -> dict[int,
     return dict(sorted(found.items()))
 
 
-def _variable(session: SparkSession, checkpoint: str, operator: int, name: str) -> Any:
+def state_variable(session: SparkSession, checkpoint: str, operator: int, name: str) -> Any:
+    """One of the operator's variables, as Spark shows it."""
     reader = session.read.format("statestore").option("operatorId", operator).option("stateVarName", name)
     return reader.load(checkpoint)
 

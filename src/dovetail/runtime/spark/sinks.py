@@ -10,14 +10,17 @@ last row and the mark may such a sink see the batch twice, so a function of the 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from hashlib import sha256
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from dovetail.errors import QueryError, nearest
-from dovetail.plan.share_queries import Member
+from dovetail.plan.share_queries import Member, SharedPlan
+from dovetail.runtime.spark.checkpoint_files import check_open, last_batch, mark_finished
+from dovetail.runtime.spark.finish import finish_shared
 from dovetail.runtime.spark.types import quoted
 
 FILES = ("parquet", "orc", "json", "csv", "text", "avro")
@@ -43,12 +46,10 @@ def write_shared(
     name: str | None = None,
 ) -> Any:
     """Start the pipeline that writes every query's rows; a static one runs to its end and returns None."""
-    sinks = [_sink(member, given[_known(member.name, given)]) for member in members]
-    unknown = next((name for name in given if name not in {sink.name for sink in sinks}), None)
-    if unknown is not None:
-        raise QueryError(f"write: there is no query {unknown!r}; {nearest(unknown, [sink.name for sink in sinks])}")
+    sinks = _sinks(members, given)
     if not frame.isStreaming:
         return _write_batch(sinks, checkpoint, frame, 0)
+    check_open(checkpoint)
 
     def write(rows: DataFrame, batch: int) -> None:
         _write_batch(sinks, checkpoint, rows, batch)
@@ -56,6 +57,28 @@ def write_shared(
     writing = frame.writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
     writing = writing.trigger(**trigger) if trigger else writing
     return (writing.queryName(name) if name else writing).start()
+
+
+def finish_shared_into(
+    plans: Sequence[SharedPlan],
+    members: Sequence[Member],
+    given: Mapping[str, Any],
+    checkpoint: str,
+    session: SparkSession | None,
+) -> None:
+    """Write what all queries still hold in a checkpoint as the batch after the last one."""
+    sinks, batch = _sinks(members, given), last_batch(checkpoint) + 1
+    frames = [finish_shared(plan, checkpoint, session) for plan in plans]
+    mark_finished(checkpoint, batch)
+    _write_batch(sinks, checkpoint, reduce(DataFrame.union, frames), batch)
+
+
+def _sinks(members: Sequence[Member], given: Mapping[str, Any]) -> list[Sink]:
+    sinks = [_sink(member, given[_known(member.name, given)]) for member in members]
+    unknown = next((name for name in given if name not in {sink.name for sink in sinks}), None)
+    if unknown is not None:
+        raise QueryError(f"write: there is no query {unknown!r}; {nearest(unknown, [sink.name for sink in sinks])}")
+    return sinks
 
 
 def _known(name: str, given: Mapping[str, Any]) -> str:

@@ -66,3 +66,14 @@ INSERT INTO s WITH (format = 'noop') SELECT P.k, P.result_time AS at FROM pairs 
 --> pairs is made of results
 --> inner join of P, S into s: result_time, k, at
 -->     to noop {}, checkpoint None
+
+-- # a stream beside a table that is read once, by a field of a structure, without windows
+CREATE STREAM Trips (trip STRUCT<id: BIGINT, place: STRING>, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (format = 'rate');
+CREATE STREAM Names (id BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (format = 'parquet', path = 'names', reader = 'dovetail', static = 'true');
+INSERT INTO s WITH (format = 'noop') SELECT T.trip.place, N.id FROM Trips T LEFT JOIN Names N ON T.trip.id = N.id;
+--> Trips: trip struct<id: int64, place: string>, ts timestamp[us, tz=UTC]; time ts less 0 us
+-->     from rate {}
+--> Names: id int64, ts timestamp[us, tz=UTC]; time ts less 0 us
+-->     from parquet {}
+--> left join of T, N into s: result_time, place, id
+-->     to noop {}, checkpoint None

@@ -341,5 +341,8 @@ def shedding_of(query: JoinQuery, windows: Mapping[str, Window]) -> Shedding | N
     """The shedding of a query that has a CPU budget."""
     if query.budget is None or query.budget.cpu is None:
         return None
-    widths = {s.name: s.window.length_us if isinstance(s.window, TimeWindow) else None for s in query.streams}
+    widths = {
+        s.name: s.window.length_us if isinstance(s.window, TimeWindow) and not s.window.unbounded else None
+        for s in query.streams
+    }
     return Shedding(windows, widths, query.budget)

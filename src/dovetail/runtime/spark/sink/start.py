@@ -9,6 +9,7 @@ from dovetail.errors import PlanError, QueryError
 from dovetail.model.kafka import Kafka
 from dovetail.model.sinks import Delta, Parquet
 from dovetail.plan.physical import Plan
+from dovetail.runtime.spark.checkpoint_files import check_open
 from dovetail.runtime.spark.pipeline import spark_join
 from dovetail.runtime.spark.sink.delta import DeltaTable
 from dovetail.runtime.spark.sink.kafka import KafkaTopic
@@ -21,7 +22,8 @@ def start_write(
     plan: Plan, sink: Any, checkpoint: str, trigger: Mapping[str, Any], session: SparkSession | None, name: str | None
 ) -> Any:
     """The streaming query that writes the results of a join; PlanError if it has an end."""
-    place = _place(sink, checkpoint, plan)
+    place = place_of(sink, checkpoint, plan)
+    check_open(checkpoint)
     blobs = spark_join(plan, session, blobs=True)
     if not blobs.isStreaming:
         raise PlanError("write: all inputs are tables; write query.spark() with Spark, or collect() and write that")
@@ -33,7 +35,8 @@ def start_write(
     return (writing.queryName(name) if name else writing).start()
 
 
-def _place(sink: Any, checkpoint: str, plan: Plan) -> Place:
+def place_of(sink: Any, checkpoint: str, plan: Plan) -> Place:
+    """What is done to a sink; QueryError if it is none."""
     if isinstance(sink, Parquet):
         return ParquetFolder(sink)
     if isinstance(sink, Kafka) and sink.format == "json":

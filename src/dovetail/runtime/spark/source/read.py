@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from dovetail.model.files import Files
+from dovetail.model.nested import tops, with_extracted
 from dovetail.runtime.files.decode import decoded
 from dovetail.runtime.files.feed import Piece
 from dovetail.runtime.kafka.client import Topic
@@ -21,12 +22,14 @@ def read_part(given: Input, part: Part) -> Iterator[pa.RecordBatch]:
             assert isinstance(piece, Piece)
             yield from decoded(given.source, piece.file, given.schema, given.columns, piece.groups)
         return
-    topic, wanted = Topic(given.source), pa.schema([given.schema.field(name) for name in given.columns])
+    schema, columns = given.schema, given.columns
+    topic, wanted = Topic(given.source), pa.schema([schema.field(name) for name in tops(schema, columns)])
     try:
         for each in part.pieces:
             assert isinstance(each, Messages)
             for values in topic.values(each.partition, each.first, each.last):
                 if values:
-                    yield from columns_of(given.source, values, wanted).select(list(given.columns)).to_batches()
+                    found = columns_of(given.source, values, wanted)
+                    yield from with_extracted(found, schema, columns).to_batches()
     finally:
         topic.close()

@@ -1,0 +1,70 @@
+"""The end of streaming queries: what a checkpoint holds comes out once, also if that is done again after a failure."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import dovetail as dv
+from dovetail.testing import assert_same_rows, oracle, ordered
+from tests.spark.feeding import Folder, random_batches
+from tests.spark.queries import build
+from tests.spark.test_native_sink import ON, run, written
+
+
+def test_an_ordered_left_join_is_finished_once(spark: Any, tmp_path: Path) -> None:
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", 5, 3)
+    data = {name: dv.files(tmp_path / name, max_files=1) for name in "AB"}
+    query = build(ON, data, how="left", order="hold", window={"A": "4 seconds", "B": "1 second"})
+    folder.feed(batches)
+    run(folder, query)
+    held = written(folder, query).num_rows
+    checkpoint, sink = tmp_path / "checkpoint", dv.parquet(tmp_path / "out")
+
+    last = max((checkpoint / "commits").glob("[0-9]*"), key=lambda path: int(path.name))
+    last.rename(tmp_path / "kept")
+    with pytest.raises(dv.StateError, match=r"batch \d+ was begun and not completed. Run the query once more"):
+        query.finish(str(checkpoint), sink, spark)
+    (tmp_path / "kept").rename(last)
+
+    query.finish(str(checkpoint), sink, spark)
+    expected = oracle(query.model, batches).rows
+    found = written(folder, query)
+    assert held < expected.num_rows
+    assert ordered(found)
+    assert_same_rows(found, expected)
+
+    batch = tmp_path / "out" / f"batch={int(last.name) + 1}"  # killed half-way: files of before and none of the others
+    (batch / "part-00009.parquet").write_bytes(next(batch.iterdir()).read_bytes())
+    next(file for file in batch.iterdir() if file.name != "part-00009.parquet").unlink()
+    query.finish(str(checkpoint), sink, spark)
+    assert_same_rows(written(folder, query), expected)
+    with pytest.raises(dv.StateError, match="was finished: its last rows have been written"):
+        run(folder, query)
+
+
+@pytest.mark.parametrize("budget", [None, dv.budget(memory=dv.tuples(60), policy="spill")])
+def test_aggregates_and_spilled_rows_come_out(spark: Any, tmp_path: Path, budget: Any) -> None:
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", 7, 3)
+    folder.feed(batches)
+    streams = [
+        dv.stream(name, frame, time="ts", window="4 seconds", delay="3 seconds")
+        for name, frame in folder.frames().items()
+    ]
+    query = dv.join(*streams, on=ON, select="COUNT(*) AS n, MAX(A.row) AS m", budget=budget)
+    folder.run(query.spark())
+    rest = query.finish(str(tmp_path / "checkpoint"), session=spark)
+    assert rest is not None
+    found = pa.concat_tables([folder.rows(query), rest.toArrow().cast(query.schema)])
+    assert rest.count()
+    assert_same_rows(found, oracle(query.model, batches).rows)
+
+
+def test_another_query_s_checkpoint_is_refused(spark: Any, tmp_path: Path) -> None:
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", 5, 1)
+    folder.feed(batches)
+    folder.run(build(ON, folder.frames()).spark())
+    other = build("A.n = B.n", folder.frames())
+    with pytest.raises(dv.StateError, match="was not written by this query, which is:"):
+        other.finish(str(tmp_path / "checkpoint"))
