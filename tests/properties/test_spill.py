@@ -7,7 +7,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import dovetail as dv
-from dovetail.engine.policies.spill import flush
+from dovetail.engine.policies.spill import flush, split
 from dovetail.model.window import RowWindow
 from dovetail.testing import Event, Script, Tick, assert_same_rows, assert_subset, oracle, ordered, play, play_event
 from tests.properties.queries import Draw, RandomQuery, queries
@@ -53,6 +53,23 @@ def test_parts_that_are_merged_while_they_are_owed_lose_nothing(data: st.DataObj
     query = drawn.build(budget=data.draw(budgets), order=data.draw(orders))
     with patch.object(flush, "_LOADED_SHARE", 6.0):  # or memory this small would make parts of one tuple
         rows = play(query.local(), script)
+    assert_same_rows(rows, oracle(query.model, script).rows)
+    assert query.model.order == "none" or ordered(rows)
+
+
+@given(st.data())
+def test_partitions_that_are_split_before_a_pass_lose_nothing(data: st.DataObject) -> None:
+    drawn = data.draw(queries(most=3) | outer_queries())
+    script = data.draw(paused_scripts(drawn))
+    query = drawn.build(budget=data.draw(budgets), order=data.draw(orders))
+    share = data.draw(st.sampled_from([0.25, 6.0]))
+    with patch.object(split, "_FEW", 0), patch.object(flush, "_LOADED_SHARE", share):
+        run, given_out = query.local(), list[pa.Table]()
+        for at, happening in enumerate(script):
+            given_out.append(play_event(run, happening))
+            if at % 5 == 4 and at + 1 < len(script):
+                run = query.local(snapshot=run.snapshot())
+    rows = pa.concat_tables(given_out)
     assert_same_rows(rows, oracle(query.model, script).rows)
     assert query.model.order == "none" or ordered(rows)
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.block.time_range import AFTER_ALL
-from dovetail.engine.policies.spill.part import Epochs, Span
+from dovetail.engine.policies.spill.part import Epochs, Span, share_keys
 
 Flags = npt.NDArray[np.bool_]
 
@@ -24,8 +24,8 @@ Flags = npt.NDArray[np.bool_]
 def possible(spans: Mapping[str, Span], widths: Mapping[str, int]) -> bool:
     """Whether some tuples of these can be within each other's windows, and have equal keys."""
     newest = max(span.earliest for span in spans.values())
-    partitions = {span.partition for span in spans.values() if span.partition is not None}
-    return len(partitions) < 2 and all(newest - span.latest <= widths[name] for name, span in spans.items())
+    partitions = [span.partition for span in spans.values() if span.partition is not None]
+    return all(newest - span.latest <= widths[name] for name, span in spans.items()) and share_keys(partitions)
 
 
 def all_made(spans: Mapping[str, Span], passed: int) -> bool:

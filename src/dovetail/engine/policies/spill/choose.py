@@ -7,22 +7,24 @@
 With a share f of k streams in memory an arrival meets f of its results if coordinated, and f^(k-1) of them at random.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial as bound
 from random import Random
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from dovetail.engine.admit.derive import derive
 from dovetail.engine.buffer.window import Window
+from dovetail.engine.policies.spill.part import PARTITIONS, place_of
 from dovetail.model.expression import Expression, columns_of, streams_of
 from dovetail.model.query import JoinQuery
 from dovetail.plan.join_graph import key_classes
 from dovetail.plan.physical import Key
 
 Ids = npt.NDArray[np.int64]
-PARTITIONS = 16
 _SLICES = 8
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -58,13 +60,31 @@ class Coordinated:
     def groups(self, windows: Mapping[str, Window], seed: int) -> Iterator[Group]:
         """What may leave, in that order."""
         ids = {name: np.arange(window.tail, window.end) for name, window in windows.items()}
-        found = {name: partitions(self._keys[name], name, windows[name], some) for name, some in ids.items()}
+        found = {
+            name: self._partitions(name, bound(windows[name].take, ids=some), len(some)) for name, some in ids.items()
+        }
         for number in [*self.order, *(each for each in range(PARTITIONS) if each not in self.order)]:
             group = [Leaving(name, some[found[name] == number], number) for name, some in ids.items()]
             if number not in self.order:
                 self.order.append(number)
             if any(len(leaving.ids) for leaving in group):
                 yield group
+
+    def _partitions(self, name: str, column: Callable[[str], pa.Array], rows: int) -> Ids:
+        return (self._hashes(name, column, rows) >> np.uint64(60)).astype(np.int64)
+
+    def _hashes(self, name: str, column: Callable[[str], pa.Array], rows: int) -> npt.NDArray[np.uint64]:
+        """The hash of each tuple's key; equal keys have equal ones in every stream."""
+        key = self._keys[name]
+        codes, _ = derive(Key((key,)), {(name, each.name): column(each.name) for each in columns_of(key)}, rows)
+        hashes: npt.NDArray[np.uint64] = codes.view(np.uint64) * _GOLDEN
+        return hashes
+
+    def in_upper_half(self, name: str, rows: pa.RecordBatch, partition: int) -> npt.NDArray[np.bool_]:
+        """Which tuples of a partition are in the second of its halves."""
+        after = 64 - place_of(partition).bit_length()
+        bits = self._hashes(name, rows.column, rows.num_rows) >> np.uint64(after)
+        return np.asarray(bits & np.uint64(1), bool)
 
 
 class AtRandom:
@@ -89,13 +109,6 @@ def choice_of(query: JoinQuery) -> Choice:
     """Coordinated where the join graph is a star on one attribute."""
     keys = star_keys(query)
     return AtRandom() if keys is None else Coordinated(keys)
-
-
-def partitions(key: Expression, name: str, window: Window, ids: Ids) -> Ids:
-    """The partition of each tuple, by the hash of its key; equal keys have equal ones in every stream."""
-    columns = {(name, column.name): window.take(column.name, ids) for column in columns_of(key)}
-    codes, _ = derive(Key((key,)), columns, len(ids))
-    return ((codes.view(np.uint64) * _GOLDEN) >> np.uint64(60)).astype(np.int64)
 
 
 def _slices(window: Window) -> list[Ids]:

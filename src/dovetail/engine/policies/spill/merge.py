@@ -8,14 +8,15 @@ written more than twice; after a pass, when nothing is owed among them, all that
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 import pyarrow as pa
 
 from dovetail.engine.policies.spill.flush import Flush
-from dovetail.engine.policies.spill.part import Part, Runs, Span, epochs_of, runs_of
+from dovetail.engine.policies.spill.part import Epochs, Part, Span, epochs_of, runs_of
 from dovetail.engine.policies.spill.store import PartStore
 from dovetail.errors import BudgetError
 
@@ -34,7 +35,7 @@ def merge_parts(store: PartStore, flush: Flush, parts: Iterable[Part], number: i
         enough = least * most
         small = [part for part in some if not least or part.rows < enough]
         merged += [part for part in some if least and part.rows >= enough]
-        for group in _fitting(small, most):
+        for group in fitting(small, most):
             merged += _tried(store, group, numbers) if sum(part.rows for part in group) >= enough else group
     return merged
 
@@ -52,7 +53,8 @@ def _tried(store: PartStore, parts: list[Part], numbers: Iterator[int]) -> list[
         return parts
 
 
-def _fitting(parts: list[Part], most: int) -> Iterator[list[Part]]:
+def fitting(parts: Iterable[Part], most: int) -> Iterator[list[Part]]:
+    """Neighbours that have at most so many tuples together."""
     group: list[Part] = []
     held = 0
     for part in parts:
@@ -66,23 +68,40 @@ def _fitting(parts: list[Part], most: int) -> Iterator[list[Part]]:
 
 
 def _merged(store: PartStore, parts: list[Part], read: list[pa.RecordBatch], number: int) -> Part:
-    rows = pa.concat_batches(read)
-    store.write(number, rows)
+    merged = write_together(store, number, Together.of(parts, pa.concat_batches(read)), parts[0].span.partition)
     for part in parts:
         store.delete(part.number)
-    spans = [part.span for part in parts]
+    return merged
+
+
+@dataclass(frozen=True)
+class Together:
+    """The tuples of some parts that are alike, with their epochs of arrival and departure."""
+
+    parts: Sequence[Part]
+    rows: pa.RecordBatch
+    arrived: Epochs
+    departed: Epochs
+
+    @staticmethod
+    def of(parts: Sequence[Part], rows: pa.RecordBatch) -> "Together":
+        departures = [part.departures or ((part.rows, part.span.departed),) for part in parts]
+        arrived, departed = (
+            np.concatenate([epochs_of(r) for r in runs]) for runs in ([p.runs for p in parts], departures)
+        )
+        return Together(parts, rows, arrived, departed)
+
+    def take(self, places: Epochs) -> "Together":
+        return Together(self.parts, self.rows.take(pa.array(places)), self.arrived[places], self.departed[places])
+
+
+def write_together(store: PartStore, number: int, some: Together, partition: int | None) -> Part:
+    """A new part with these tuples."""
+    store.write(number, some.rows)
+    spans = [part.span for part in some.parts]
     span = Span(
         min(span.earliest for span in spans), max(span.latest for span in spans),
-        min(span.first for span in spans), max(span.last for span in spans), min(span.departed for span in spans),
-        spans[0].partition, spans[0].probes,
+        int(some.arrived.min()), int(some.arrived.max()), int(some.departed.min()), partition, spans[0].probes,
     )  # fmt: skip
-    arrivals, departures = _joined(part.runs for part in parts), _joined(_departures(part) for part in parts)
-    return Part(number, parts[0].stream, rows.num_rows, rows.nbytes, arrivals, span, departures)
-
-
-def _departures(part: Part) -> Runs:
-    return part.departures or ((part.rows, part.span.departed),)
-
-
-def _joined(runs: Iterable[Runs]) -> Runs:
-    return runs_of(np.concatenate([epochs_of(each) for each in runs]))
+    arrivals, departures = runs_of(some.arrived), runs_of(some.departed)
+    return Part(number, some.parts[0].stream, some.rows.num_rows, some.rows.nbytes, arrivals, span, departures)

@@ -7,9 +7,11 @@ Every owed combination has a member on disk; it is found from the first stream, 
 One part per stream is in memory at a time. Parts that cannot meet, by time or by key, or owe nothing, are not read.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from functools import partial as bound
 
 from dovetail.engine.buffer.window import Window
@@ -18,7 +20,7 @@ from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.probe import alone, lengthened
 from dovetail.engine.policies.spill.already_made import all_made, owed, possible
 from dovetail.engine.policies.spill.loaded import Loaded, in_memory, loaded
-from dovetail.engine.policies.spill.part import Part
+from dovetail.engine.policies.spill.part import Part, root_of
 from dovetail.engine.policies.spill.store import PartStore
 from dovetail.engine.policies.stages import Stages
 from dovetail.plan.physical import Level
@@ -40,16 +42,30 @@ class Owed:
 
     def everything(self) -> Iterator[Found]:
         """All that is owed."""
-        names = self.stages.store.plan.query.names
         for part in self.parts:
-            yield from self._from(part, bound(self._sources, names[: names.index(part.stream)]))
+            yield from self._from(part, bound(self._sources, part))
 
     def with_memory(self, part: Part) -> Iterator[Found]:
         """What is owed of one part with what is in memory of all other streams."""
         return self._from(part, lambda name: (None,))
 
-    def _sources(self, only_memory: Sequence[str], name: str) -> Sequence[Source]:
-        return [None, *(part for part in self.parts if part.stream == name and name not in only_memory)]
+    def _sources(self, start: Part, name: str) -> Sequence[Source]:
+        """What a part is joined with: memory, and parts of streams behind its own that may have keys of it."""
+        names = self.stages.store.plan.query.names
+        if names.index(name) < names.index(start.stream):
+            return (None,)
+        if start.span.partition is None:
+            return [None, *(part for part in self.parts if part.stream == name)]
+        roots = (None, root_of(start.span.partition))
+        return [None, *(part for root in roots for part in self._by_root.get((name, root), ()))]
+
+    @cached_property
+    def _by_root(self) -> Mapping[tuple[str, int | None], Sequence[Part]]:
+        found: defaultdict[tuple[str, int | None], list[Part]] = defaultdict(list)
+        for part in self.parts:
+            partition = part.span.partition
+            found[part.stream, None if partition is None else root_of(partition)].append(part)
+        return found
 
     def _from(self, part: Part, sources: Sources) -> Iterator[Found]:
         name = part.stream

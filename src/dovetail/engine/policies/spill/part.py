@@ -4,8 +4,12 @@
     probes 8                           in a pause at the end of epoch 8, it was joined with all that was in memory
 
 An epoch ends with every flush and every pass over the disk; tuples that are in memory during the same epoch meet there.
+
+Partitions are the first bits of a key's hash: 0 to 15 for four bits, and from 32 on the places in a binary tree of
+those that were split further, in which 2n and 2n + 1 are the halves of n, and partition p of the sixteen is at 16 + p.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -18,6 +22,7 @@ from dovetail.engine.buffer.window import Window
 from dovetail.errors import StateError
 
 EPOCH = "epoch"
+PARTITIONS = 16  # into which tuples are flushed; more would make small files, of which a pass reads many
 Epochs = npt.NDArray[np.int64]
 Runs = tuple[tuple[int, int], ...]  # (how many tuples, their epoch), in order
 
@@ -74,6 +79,28 @@ class Part:
 
 _EXAMPLE: dict[str, Any] = asdict(Part(0, "", 0, 0, (), Span(0, 0, 0, 0))) | {"runs": []}
 _EXAMPLE["span"] |= {"probes": []}
+
+
+def place_of(partition: int) -> int:
+    """Where a partition is in the tree of halves."""
+    return partition + PARTITIONS if partition < PARTITIONS else partition
+
+
+def root_of(partition: int) -> int:
+    """Which of the sixteen it is, or was split off."""
+    place = place_of(partition)
+    return place >> (place.bit_length() - PARTITIONS.bit_length())
+
+
+def share_keys(partitions: Sequence[int]) -> bool:
+    """Whether a key can be in all of these: each is the deepest of them, or contains it.
+
+    >>> share_keys([3, 2 * 19 + 1]), share_keys([3, 2 * 20 + 1])
+    (True, False)
+    """
+    places = [place_of(partition) for partition in partitions]
+    deepest = max(places, default=1)
+    return all(deepest >> (deepest.bit_length() - place.bit_length()) == place for place in places)
 
 
 def span_in_memory(window: Window) -> Span:

@@ -29,6 +29,7 @@ from dovetail.engine.policies.spill.missed import Members, Owed
 from dovetail.engine.policies.spill.part import EPOCH, Part
 from dovetail.engine.policies.spill.pauses import Pauses
 from dovetail.engine.policies.spill.section import Spilled
+from dovetail.engine.policies.spill.split import split_parts
 from dovetail.engine.policies.spill.store import PartStore
 from dovetail.engine.policies.stages import Rows, Stages
 from dovetail.errors import BudgetError
@@ -115,8 +116,10 @@ class Spill(Unlimited):
             self._merge(least=_WORTH_MERGING)
 
     def _merge(self, least: float) -> None:
-        merged = merge_parts(self.store, self._flush, self.parts.values(), self.next_part, least)
-        self.parts = {part.number: part for part in merged}
+        self._write_anew(merge_parts(self.store, self._flush, self.parts.values(), self.next_part, least))
+
+    def _write_anew(self, parts: Sequence[Part]) -> None:
+        self.parts = {part.number: part for part in parts}
         self.next_part = max(self.next_part, *(number + 1 for number in self.parts))
 
     def begin_epoch(self, epoch: int) -> None:
@@ -164,6 +167,7 @@ class Spill(Unlimited):
 
     def _pass(self, reach: Reach) -> Rows:
         """Make all that is owed; then what no tuple to come can reach leaves, and is forgotten."""
+        self._write_anew(split_parts(self.store, self._flush, self.parts.values(), self.next_part))
         for found in Owed(self.stages, self.store, tuple(self.parts.values()), self.passed).everything():
             yield from self._deliver(*found)
         self.counts["passes"] += 1
