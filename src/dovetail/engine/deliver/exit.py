@@ -62,6 +62,11 @@ class Exit:
         return replace(self, projection=projection, row_check=row_check, unmatched=unmatched, semi=semi)
 
     @property
+    def holds(self) -> Sequence[Hold]:
+        """Where output waits."""
+        return (self.hold,)
+
+    @property
     def gives_later(self) -> bool:
         """Whether anything comes out later than it is found: on its own, or held for an order, if only a former one."""
         return (

@@ -20,6 +20,7 @@ from dovetail.engine.combine.store import Store
 from dovetail.engine.deliver.ages import Ages
 from dovetail.engine.deliver.desk import Desk
 from dovetail.engine.deliver.exit import Exit, Routed, Rows
+from dovetail.engine.deliver.hold import Hold
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.route import Router, Subscription
 from dovetail.engine.deliver.shared_hold import SharedHold
@@ -78,6 +79,10 @@ class SharedExit(Exit):
     @property
     def _desks(self) -> list[Desk]:
         return list(self.routing.desks.values())
+
+    @property
+    def holds(self) -> Sequence[Hold]:
+        return (self.hold, *(desk.exit.hold for desk in self._desks))
 
     @property
     def gives_later(self) -> bool:

@@ -162,7 +162,7 @@ class Line:
         if self.exit.gives_alone:
             return True
         first = min(block.times[0] for block in blocks.values())
-        return bool(self.exit.hold) and min(self.inputs.reach({}).values()) <= first
+        return any(self.exit.holds) and min(self.inputs.reach({}).values()) <= first
 
     def settle(self, pending: Mapping[str, int], joined: str | None = None, suspended: bool = False) -> Rows:
         """Give out and forget what no tuple still to come can reach; ``pending``: the next tuple of this batch.
@@ -236,18 +236,18 @@ class Line:
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
-        gate, hold, windows = self.inputs.gate, self.exit.hold, self.store.windows
+        gate, hold, holds, windows = self.inputs.gate, self.exit.hold, self.exit.holds, self.store.windows
         account, diverted = self.memory.metrics(), self.inputs.diverted
         return {
             "streams": {name: self._stream_metrics(name) for name in windows},
             "results": hold.results,
             "late_results": self.exit.counts["late_results"] + hold.out_of_order,
-            "held": len(hold),
-            "held_bytes": hold.nbytes,
+            "held": sum(map(len, holds)),
+            "held_bytes": sum(each.nbytes for each in holds),
             "waiting_bytes": sum(pile.nbytes for pile in gate.piles.values()),
             "order": gate.mode,
             "frontier": self.inputs.watermarks.frontier,
-            "bytes": sum(window.resident for window in windows.values()) + held_bytes(gate, hold, diverted),
+            "bytes": sum(window.resident for window in windows.values()) + held_bytes(gate, holds, diverted),
             **({"diverted": diverted.metrics()} if diverted.wanted else {}),
             **({"memory": account} if account else {}),
             **({} if (since := self.inputs.watermarks.complete_from) is None else {"complete_from": since}),

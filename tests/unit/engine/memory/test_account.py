@@ -103,3 +103,26 @@ def test_operators_are_counted_together() -> None:
     alone, shared, tree = held
     assert 1.8 * alone <= shared <= 2.6 * alone  # a shared operator also stores in which epoch a tuple came
     assert tree >= 1.8 * alone
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"how": "left", "order": "hold"}, {"select": "COUNT(*) AS n"}],
+    ids=["held", "counted"],
+)
+def test_output_that_waits_for_one_of_several_queries_is_counted(options: dict[str, str]) -> None:
+    """What an outer query holds and an aggregating one counts is in a group's account as it is in its own."""
+    schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+    a, b = (dv.stream(name, time="ts", window="1 hour", delay="1 hour", schema=schema) for name in "AB")
+    query = dv.join(a, b, **{"on": "A.k = B.k", "select": "A.k, B.ts AS t"} | options)  # type: ignore[arg-type]
+    plain = dv.join(a, b, on="A.k = B.k", select="A.k").named("plain")
+    numbers = np.arange(20_000)
+    rows = pa.table([pa.array(numbers).cast(pa.timestamp("us")), numbers % 5_000], schema)
+
+    def held(*queries: dv.Query) -> int:
+        run = dv.share(*queries).local()
+        run.push("A", rows)
+        run.push("B", rows)
+        return int(run.metrics()["bytes"])
+
+    assert held(plain, query.named("own")) - held(plain) >= 80_000 * 16  # results, of two times each at least

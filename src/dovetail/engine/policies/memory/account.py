@@ -8,7 +8,7 @@ Bytes are about those that the process uses (``Window.resident``). A budget in t
 else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
@@ -47,7 +47,7 @@ class Account:
     def given_later(self) -> int:
         """Input that waits, output that is held, rows that were diverted; of a budget in tuples no part."""
         inputs = self._stages.inputs
-        return 0 if self._tuples else held_bytes(inputs.gate, self._stages.exit.hold, inputs.diverted)
+        return 0 if self._tuples else held_bytes(inputs.gate, self._stages.exit.holds, inputs.diverted)
 
     def diverted(self) -> int:
         """Late rows that nobody has taken; of a budget in tuples no part."""
@@ -55,7 +55,7 @@ class Account:
 
     def held_output(self) -> int:
         """Output that waits for its order; of a budget in tuples no part."""
-        return 0 if self._tuples else self._stages.exit.hold.nbytes
+        return 0 if self._tuples else sum(hold.nbytes for hold in self._stages.exit.holds)
 
     def after(self, incoming: Mapping[str, pa.Table | pa.RecordBatch]) -> int:
         """What would be held if these rows were stored and none expired."""
@@ -73,11 +73,12 @@ class Account:
         return max(stored, window.resident + diverted)  # all of them may be late
 
 
-def held_bytes(gate: Gate, hold: Hold, diverted: Diverted) -> int:
-    """Bytes of rows on their way in and out, and of those that stayed outside."""
+def held_bytes(gate: Gate, holds: Sequence[Hold], diverted: Diverted) -> int:
+    """Bytes of rows on their way in and out, of results that aggregates count, and of rows that stayed outside."""
     waiting = sum(pile.nbytes for pile in gate.piles.values())
-    counted = [each for each in hold.sections() if isinstance(each, Pile) and each is not hold.pile]
-    return waiting + hold.nbytes + diverted.nbytes + sum(pile.nbytes for pile in counted)
+    parts = [(hold, each) for hold in holds for each in hold.sections()]
+    counted = sum(each.nbytes for hold, each in parts if isinstance(each, Pile) and each is not hold.pile)
+    return waiting + sum(hold.nbytes for hold in holds) + diverted.nbytes + counted
 
 
 def take_them(diverted: int) -> str:

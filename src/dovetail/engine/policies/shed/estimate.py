@@ -11,9 +11,10 @@ Arrivals are sampled independently: the sum of squares per arrival bounds the va
 loses all of its results at once: for each tuple kept, (1 - share) * (what its results stand for)^2 (the first term of
 Hoeffding's decomposition). The band is some standard deviations wide, and never narrower than a few sampled results.
 
-What is not known is not complete. If something was left out and no result has come, or if what was left out can be told
-from nothing that was kept (``blind``), the band reaches up to every combination of what arrived. Results of rows that
-wait are not made yet.
+What is not known is not complete. If something was left out and no result has come that tells of others (one of a
+sampled arrival, or of a tuple that was let in where others were not), or if what was left out can be told from nothing
+that was kept (``blind``), the band reaches up to every combination of what arrived. Results of rows that wait are not
+made yet.
 
     nothing left out                     completeness 1, band [1, 1]
     400 rows dropped, no result made     completeness 0, band [0, 1]
@@ -66,8 +67,9 @@ class Estimate:
 
     @property
     def _unknown(self) -> bool:
-        """Whether some of what was left out, or waits, can be judged by nothing."""
-        return self.blind > 0 or (self.produced == 0 and self.left_out + self.waiting > 0)
+        """Whether some of what was left out, or waits, can be judged by nothing: no result tells of others."""
+        untold = self.left_out > 0 and not (self.missed or self.unit or self.older_unit)
+        return self.blind > 0 or untold or (self.produced == 0 and self.left_out + self.waiting > 0)
 
     @property
     def spread(self) -> float:
