@@ -180,6 +180,17 @@ class TestFeed:
         assert self.feed(tmp_path).latest(second) == second
         assert feed.silent(second)["batch"] == []
 
+    def test_a_position_does_not_grow_with_files_that_are_gone(self, tmp_path: Path) -> None:
+        feed = self.feed(tmp_path)
+        at, sizes = feed.initial(), []
+        for number in range(5):
+            write(rows(number, number + 1), "parquet", tmp_path / f"{number}.parquet")
+            at = feed.latest(at)
+            assert [Path(piece.file.path).stem for piece in feed.pieces(at, at)] == [str(number)]
+            sizes.append(len(at["seen"]))
+            (tmp_path / f"{number - 1}.parquet").unlink(missing_ok=True)
+        assert sizes == [16, 32, 32, 32, 32]
+
     def test_a_start_that_nobody_told_reads_what_is_new(self, tmp_path: Path) -> None:
         write(rows(0, 1), "parquet", tmp_path / "a.parquet")
         feed = self.feed(tmp_path, max_files=1)

@@ -1,7 +1,8 @@
 """Which files of a folder are new since a position, and what of them is the next batch.
 
-A position is plain JSON: the fingerprints of all files read so far, and the files of the batch that it ends, each with
-its size and the checksum of its end, so that a batch that is repeated has the same rows or says which file has changed.
+A position is plain JSON: the fingerprints of the files read so far that are still there, and the files of the batch
+that it ends, each with its size and the checksum of its end, so that a batch that is repeated has the same rows or says
+which file has changed. So it stays small where files that were read are moved away.
 
     {"seen": "<16 characters per file>", "batch": [["in/7.parquet", 5120, 3735928559]]}
 
@@ -57,10 +58,11 @@ class FilesFeed:
 
     def latest(self, start: Position | None) -> Position:
         """The position after the next batch; the start itself if there is nothing new."""
-        files = [file for file in self._listed(start) if self._only is None or file.path in self._only]
+        here = self._listed(start)
+        files = [file for file in here if self._only is None or file.path in self._only]
         if start is None:
             return {"seen": _text({_digest(file.path) for file in files}), "batch": None}
-        seen = _digests(start["seen"])
+        seen = _digests(start["seen"]) & {_digest(file.path) for file in here}
         new = [file for file in files if _digest(file.path) not in seen]
         self._check_sizes(files)
         if not new:
