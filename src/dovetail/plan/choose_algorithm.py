@@ -9,7 +9,7 @@ Once rates and keys are known it goes by cost (see ``choose_plan``), among what 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dovetail.errors import PlanError
 from dovetail.model.algorithm import Algorithm
@@ -20,12 +20,14 @@ _NARROWEST = 1e-300
 _ROUNDING = 1e-14  # of the ends of a band: cells much narrower than what they are rounded by would be too many
 
 
-def choose_algorithm(query: JoinQuery, name: str, predicates: Sequence[Predicate]) -> Algorithm:
-    """The algorithm asked for, if the predicates allow it, else the one they suggest."""
+def choose_algorithm(
+    query: JoinQuery, name: str, predicates: Sequence[Predicate], costs: Mapping[Algorithm, float] | None = None
+) -> Algorithm:
+    """The algorithm asked for, if the predicates allow it, else the cheapest, else the one that they suggest."""
     possible = possible_algorithms(name, predicates)
     asked = asked_algorithm(query, name)
     if asked is None:
-        return possible[0]
+        return min(costs, key=lambda each: costs[each]) if costs else possible[0]
     if asked == "hash" and asked not in possible:
         raise PlanError(
             f"algorithm: stream {name!r} cannot be stored as 'hash': no equality and no band with two ends ties it to "

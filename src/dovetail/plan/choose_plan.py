@@ -11,14 +11,11 @@ from dovetail.model.decision import Decision
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics
 from dovetail.plan.choose_algorithm import asked_algorithm, possible_algorithms
-from dovetail.plan.choose_invalidation import choose_lazy
-from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.cost import Steps, Weights, steps_of, window_work
 from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
-
-Orders = Mapping[str, tuple[str, ...]]
+from dovetail.plan.rules import Draft, Orders, decide
 
 
 class Planner:
@@ -33,18 +30,9 @@ class Planner:
         self._last: tuple[object, object, Steps] = None, None, {}
 
     def choose(self, known: Statistics) -> Plan:
-        """Probe orders and structures by predicted cost; what the query sets by hand stays."""
-        names = self.query.names
-        orders = {name: choose_probe_order(name, names, self._predicates, known) for name in names}
-        algorithms = {name: self._cheapest(orders, name, known) for name in names}
-        return self.plan(orders, algorithms, choose_lazy(self.query, known))
-
-    def _cheapest(self, orders: Orders, name: str, known: Statistics) -> Algorithm:
-        asked = asked_algorithm(self.query, name)
-        if asked is not None:
-            return asked
-        costs = self.window_costs(orders, name, known)
-        return min(costs, key=lambda algorithm: costs[algorithm])
+        """What the rules decide by predicted cost; what the query sets by hand stays."""
+        decided = decide(Draft(self.query, self._predicates, known, self.window_costs))
+        return self.plan(decided.orders, decided.algorithms, decided.lazy)
 
     def window_costs(self, orders: Orders, name: str, known: Statistics) -> dict[Algorithm, float]:
         """What storing one stream and probing its window costs per second, in each possible way."""

@@ -10,9 +10,7 @@ from dovetail.model.expression import Expression, streams_of
 from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, Similarity, predicate_streams
 from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow
-from dovetail.plan.choose_algorithm import cell_width, choose_algorithm
-from dovetail.plan.choose_invalidation import choose_lazy
-from dovetail.plan.choose_probe_order import choose_probe_order
+from dovetail.plan.choose_algorithm import cell_width
 from dovetail.plan.join_graph import applicable, close_equalities
 from dovetail.plan.physical import (
     Access,
@@ -36,6 +34,7 @@ from dovetail.plan.physical import (
     key_access,
 )
 from dovetail.plan.plan_asof import plan_asof
+from dovetail.plan.rules import Draft, decide
 
 
 def plan_query(
@@ -44,18 +43,15 @@ def plan_query(
     algorithms: Mapping[str, Algorithm] | None = None,
     lazy: Collection[str] | None = None,
 ) -> Plan:
-    """The plan of one multi-way operator; what is given overrides what rules alone would choose."""
+    """The plan of one multi-way operator; what is given overrides what the rules decide by the predicates alone."""
     if query.answered is not None:
         return plan_asof(query)
     predicates = close_equalities(query.predicates)
-    ruled = {name: choose_algorithm(query, name, predicates) for name in query.names}
-    algorithms = ruled | dict(algorithms or {})
-    chosen = {name: choose_probe_order(name, query.names, predicates) for name in query.names}
-    probes = {
-        name: _levels(name, tuple((orders or {}).get(name, chosen[name])), predicates, algorithms)
-        for name in query.names
-    }
-    lazy = choose_lazy(query) if lazy is None else lazy
+    decided = decide(Draft(query, predicates))
+    algorithms = {**decided.algorithms, **(algorithms or {})}
+    orders = {**decided.orders, **(orders or {})}
+    probes = {name: _levels(name, orders[name], predicates, algorithms) for name in query.names}
+    lazy = decided.lazy if lazy is None else lazy
     storage = {name: _storage(query, name, algorithms[name], probes, name in lazy) for name in query.names}
     return Plan(query, storage, probes, tuple(_to_verify(query, probes)))
 

@@ -1,16 +1,22 @@
 """One decision at a time: the join graph, algorithms, probe orders, what is stored and what is verified."""
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import dovetail as dv
+from dovetail.model.statistics import Statistics, StreamStatistics
 from dovetail.model.ties import connected_components
+from dovetail.plan import rules
+from dovetail.plan.choose_plan import Planner
 from dovetail.plan.choose_probe_order import choose_probe_order
+from dovetail.plan.cost import Weights
 from dovetail.plan.join_graph import applicable, close_equalities
 from dovetail.plan.physical import AnyAccess, BandAccess, KeyAccess, PairAccess, Plan, TimeAccess
 from dovetail.plan.plan_query import plan_query, row_group
+from dovetail.plan.rules import Draft
 
 SCHEMA = pa.schema(
     {"ts": pa.timestamp("us"), "k": pa.int64(), "s": pa.string(), "x": pa.float64(), "d": pa.decimal128(30, 2)}
@@ -38,6 +44,19 @@ def test_streams_are_grouped_by_what_ties_them() -> None:
     predicates = plan("ABCD", "A.k = B.k AND B.x < C.x AND C.s <> D.s").query.predicates
     assert connected_components("ABCD", predicates) == [set("ABCD")]
     assert connected_components("ABCD", predicates[:1]) == [{"C"}, {"D"}, {"A", "B"}]
+
+
+def test_the_first_plan_and_those_that_follow_are_made_by_the_same_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    query = plan("AB", "A.k = B.k").query
+    known = Statistics({name: StreamStatistics(10.0, 10.0, 1.0, window_s=1.0) for name in "AB"}, {})
+
+    def scanned(draft: Draft) -> Draft:
+        return replace(draft, algorithms=dict.fromkeys(draft.query.names, "scan"))
+
+    assert [rule.__name__ for rule in rules.RULES] == ["probe_orders", "structures", "invalidation"]
+    monkeypatch.setattr(rules, "RULES", (*rules.RULES, scanned))
+    for made in (plan_query(query), Planner(query, Weights()).choose(known)):
+        assert {storage.algorithm for storage in made.storage.values()} == {"scan"}
 
 
 def test_an_arrival_probes_equal_keys_before_bands_before_the_rest() -> None:
