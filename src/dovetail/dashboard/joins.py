@@ -26,20 +26,15 @@ _SHARES = ("completeness", "throttle")
 
 @dataclass
 class Join:
-    """One entry of the page."""
+    """One entry of the page; ``first`` and ``last`` are the lines that began and ended its newest run."""
 
     name: str
-    run: str = ""
-    runtime: str = ""
-    started: float = 0.0
+    first: Line | None = None
+    last: Line | None = None
     at: float = 0.0
     number: int | None = None
     missed: int = 0
     reports: int = 0
-    ended: bool = False
-    reason: str | None = None
-    about: Mapping[str, Any] = field(default_factory=dict)
-    budget: Mapping[str, Any] = field(default_factory=dict)
     metrics: Metrics | None = None
     rates: dict[str, float] = field(default_factory=dict)
     results_rate: float | None = None
@@ -49,18 +44,42 @@ class Join:
     restarts: deque[float] = field(default_factory=lambda: deque(maxlen=MARKS))
     timeline: Timeline = field(default_factory=Timeline)
 
+    @property
+    def run(self) -> str:
+        return self.first.run if self.first else ""
+
+    @property
+    def runtime(self) -> str:
+        return self.first.runtime if self.first else ""
+
+    @property
+    def started(self) -> float:
+        return self.first.at if self.first else 0.0
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        return self.first.about if self.first else {}
+
+    @property
+    def budget(self) -> Mapping[str, Any]:
+        return self.first.budget if self.first else {}
+
+    @property
+    def reason(self) -> str | None:
+        """Why it ended, if it did for a reason."""
+        return self.last.reason if self.last else None
+
     def begin(self, line: Line) -> None:
         """A run of this join starts, the first or another."""
         if self.run:
             self.restarts.append(line.at)
             self.timeline.add(max(line.at, self.at), {})
-        self.run, self.started, self.at = line.run, line.at, max(line.at, self.at)
-        self.runtime, self.about, self.budget = line.runtime, line.about, line.budget
-        self.number, self.metrics, self.ended, self.reason = None, None, False, None
+        self.first, self.last, self.at = line, None, max(line.at, self.at)
+        self.number, self.metrics = None, None
         self.rates, self.results_rate = {}, None
 
     def end(self, line: Line) -> None:
-        self.ended, self.reason = True, line.reason
+        self.last = line
 
     def report(self, line: Line) -> None:
         """The next report of the run that goes on."""

@@ -45,7 +45,7 @@ def _line(join: Join, state: str) -> dict[str, Any]:
 
 def state(join: Join, touched: Mapping[str, float], now: float) -> str:
     """Whether it runs: by its last words, or by how long it has given no sign of life."""
-    if join.ended:
+    if join.last is not None:
         return "failed" if join.reason else "ended"
     if now - max(touched.get(join.run, 0.0), join.at) > DEAD_S:
         return "dead"

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,13 +69,21 @@ class Seen:
         return taken
 
 
+class Sums(NamedTuple):
+    """Of late: counters by stream, combinations that came to the steps of probes, and matches."""
+
+    counts: Recent
+    came: Recent
+    matched: Recent
+
+
 class Observed:
     """Running statistics of one engine."""
 
     def __init__(self, windows: Mapping[str, Window], streams: Sequence[Stream], every: bool = False) -> None:
         self._windows = windows
         self._widths_s = {stream.name: length_s(stream.window) for stream in streams}
-        self._sums, self._came, self._matched = Recent(), Recent(), Recent()
+        self._sums = Sums(Recent(), Recent(), Recent())
         self._seen = {name: Seen(name, (other for other in windows if other != name)) for name in windows}
         self._clock = self._latest = self._began = BEFORE_ALL
         self._since = 0
@@ -143,10 +152,10 @@ class Observed:
         fresh: dict[tuple[str, ...], float] = {("results",): made - self._made}
         for seen in self._seen.values():
             fresh |= seen.drain()
-        self._sums.add(passed_s, fresh)
+        self._sums.counts.add(passed_s, fresh)
         taken = [(place, tally.drain()) for probe in probes for place, tally in probe.tallies if tally.came]
-        self._came.add(passed_s, {place: came for place, (came, _) in taken})
-        self._matched.add(passed_s, {place: matched for place, (_, matched) in taken})
+        self._sums.came.add(passed_s, {place: came for place, (came, _) in taken})
+        self._sums.matched.add(passed_s, {place: matched for place, (_, matched) in taken})
         self._clock = now
         self._since, self._made = 0, made
         self.readings += 1
@@ -156,7 +165,7 @@ class Observed:
     @property
     def ready(self) -> bool:
         """Whether rates are known: some time has passed between two readings."""
-        return self._sums.seconds > 0
+        return self._sums.counts.seconds > 0
 
     def sized(self) -> Statistics:
         """What is known now, with the bytes that windows take."""
@@ -166,24 +175,24 @@ class Observed:
 
     def startle(self) -> None:
         """The streams are not what they were: forget sooner what was seen of them."""
-        for sums in (self._sums, self._came, self._matched):
+        for sums in self._sums:
             sums.renew()
 
     def glance(self) -> Statistics:
         """What is known at once: rates, windows, and how many tuples each step of a probe meets."""
         came, matched = defaultdict[Tie, float](float), defaultdict[Tie, float](float)
-        for place, count in self._came.items():
+        for place, count in self._sums.came.items():
             came[place.tie] += count
-            matched[place.tie] += self._matched[place]
+            matched[place.tie] += self._sums.matched[place]
         fanouts = {tie: matched[tie] / came[tie] for tie in came}
         return Statistics(self._streams(), fanouts=fanouts, seen_s=(self._now() - self._began) / 1e6)
 
     def statistics(self) -> Statistics:
         """What is known now; streams that sent nothing yet have a rate of zero."""
-        known, sums = replace(self.glance(), leads=self._leads()), self._sums
+        known, sums = replace(self.glance(), leads=self._leads()), self._sums.counts
         matched, pairs = defaultdict[Tie, float](float), defaultdict[Tie, float](float)
-        for place, came in self._came.items():
-            matched[place.tie] += self._matched[place]
+        for place, came in self._sums.came.items():
+            matched[place.tie] += self._sums.matched[place]
             pairs[place.tie] += came * met(known, place.arriving, place.tie[1], place.bound).in_time
         return replace(
             known,
@@ -196,7 +205,7 @@ class Observed:
 
     @property
     def _seconds(self) -> float:
-        return max(self._sums.seconds, 1e-6)
+        return max(self._sums.counts.seconds, 1e-6)
 
     def _keys(self) -> Iterator[tuple[str, float]]:
         for name, window in self._windows.items():
@@ -224,13 +233,13 @@ class Observed:
         return {name: self._stream(name, window) for name, window in self._windows.items()}
 
     def _stream(self, name: str, window: Window) -> StreamStatistics:
-        tuples, blocks = self._sums["tuples", name], self._sums["blocks", name]
+        tuples, blocks = self._sums.counts["tuples", name], self._sums.counts["blocks", name]
         block = max(tuples / blocks, 1.0) if blocks else 1.0
         return StreamStatistics(tuples / self._seconds, len(window), block, window_s=self._widths_s[name])
 
     def _leads(self) -> dict[tuple[str, str], float]:
         """Of streams that have been heard."""
-        sums = self._sums
+        sums = self._sums.counts
         return {
             (name, other): sums[lead, name, other] / 1e6 / sums["looks", name]
             for seen in self._seen.values()
@@ -239,6 +248,6 @@ class Observed:
         }
 
     def _costs(self, name: str) -> Costs:
-        sums, looked = self._sums, max(self._sums["looked", name], 1e-9)
+        sums, looked = self._sums.counts, max(self._sums.counts["looked", name], 1e-9)
         insert, busy = sums["insert", name] / looked, sums["busy", name] / looked
         return Costs(insert, max(busy - insert, 0.0), sums["expiry", name] / looked)

@@ -52,19 +52,15 @@ class Trim(HeaderSection, Unlimited):
         assert budget.memory is not None
         self._stages, self._budget, self._shedding = stages, budget, shedding
         self._account = Account(stages, budget.memory)
-        self._room = 1.0 if isinstance(budget.memory, Tuples) else _ROOM
         self._random = np.random.default_rng(0)
         self._seen_before = dict(stages.store.joined)
         self._came = dict.fromkeys(stages.store.windows, 0)
         self._first = BEFORE_ALL
         self._absent: dict[str, deque[tuple[int, int]]] = {name: deque() for name in stages.store.windows}
-        self._seen = self._whole = 0.0
+        self._looked = 0.0, 0.0  # combinations looked at, and those that there would have been
         self.trimmed = dict.fromkeys(stages.store.windows, 0)
         self.over = False
-        self._estimate = Estimate() if self._shedding is None else self._shedding.estimate
-        self._weights = (
-            Weights(stages.store.windows, self._estimate) if self._shedding is None else self._shedding.weights
-        )
+        self._weights = Weights(stages.store.windows, Estimate()) if shedding is None else shedding.weights
         self._shares = {
             name: Marks("share", name, window, WHOLE)
             for name, window in stages.store.windows.items()
@@ -72,6 +68,10 @@ class Trim(HeaderSection, Unlimited):
         }
         self._weights.shares.update(self._shares)
         self.queries = QueryAccounts(stages.store.windows, self._weights) if shedding is None else shedding.queries
+
+    @property
+    def _estimate(self) -> Estimate:
+        return self._weights.estimate
 
     def admit(self, incoming: Incoming) -> None:
         """Refuse only what may not be met by leaving results out."""
@@ -111,8 +111,9 @@ class Trim(HeaderSection, Unlimited):
             self._came[name] += came
             if came:
                 others = [other for other in stored if other != name]
-                self._seen += came * prod(stored[other] for other in others)
-                self._whole += came * prod(stored[other] + absent[other] for other in others)
+                seen, whole = self._looked
+                seen += came * prod(stored[other] for other in others)
+                self._looked = seen, whole + came * prod(stored[other] + absent[other] for other in others)
 
     def _missing(self, name: str) -> int:
         """Tuples that would still be in the window."""
@@ -165,7 +166,7 @@ class Trim(HeaderSection, Unlimited):
     @property
     def limit(self) -> float:
         """How much may be stored."""
-        return self._room * self._account.limit
+        return (1.0 if isinstance(self._budget.memory, Tuples) else _ROOM) * self._account.limit
 
     def _keep_newest(self, name: str, tuples: int) -> None:
         window = self._stages.store.windows[name]
@@ -226,7 +227,8 @@ class Trim(HeaderSection, Unlimited):
     @property
     def _more(self) -> float:
         """How many more combinations whole windows would have made, for each one looked at."""
-        return self._whole / self._seen - 1 if self._seen else 0.0
+        seen, whole = self._looked
+        return whole / seen - 1 if seen else 0.0
 
     @property
     def completeness(self) -> float:
@@ -243,7 +245,7 @@ class Trim(HeaderSection, Unlimited):
             "trimmed": self.trimmed,
             "came": self._came,
             "first": self._first,
-            "looked": [self._seen, self._whole],
+            "looked": list(self._looked),
             "absent": {name: list(left) for name, left in self._absent.items()},
             "over": self.over,
         }
@@ -257,7 +259,8 @@ class Trim(HeaderSection, Unlimited):
             self._estimate.restore(header["estimate"])
         self.trimmed, self._came = dict(header["trimmed"]), dict(header["came"])
         self._first, self.over = int(header["first"]), bool(header["over"])
-        self._seen, self._whole = map(float, header["looked"])
+        seen, whole = map(float, header["looked"])
+        self._looked = seen, whole
         self._absent = {name: deque((int(at), int(n)) for at, n in left) for name, left in header["absent"].items()}
 
     def metrics(self) -> dict[str, Any]:

@@ -71,7 +71,6 @@ class Shedding(HeaderSection):
         self.estimate = Estimate()
         self.weights = Weights(windows, self.estimate)
         self.learned = Learned()
-        self.logs = self.weights.logs
         self.queries = QueryAccounts(windows, self.weights)
         self.counts: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
@@ -111,7 +110,7 @@ class Shedding(HeaderSection):
         kept = meant = self.decision.kept.get(name, 1.0)
         if room is not None and kept * len(times) > room:
             kept = max(_FEWEST, room / len(times))
-        self.logs[name].note(int(times[0]), kept)
+        self.weights.logs[name].note(int(times[0]), kept)
         if kept >= 1.0:
             return None
         drawn = self.random.random(len(times))
@@ -127,7 +126,7 @@ class Shedding(HeaderSection):
     def marked(self, name: str, block: Block) -> Block:
         """Tuples of a row window are not dropped, for they count; some cannot match."""
         kept = self.decision.kept.get(name, 1.0)
-        self.logs[name].note(int(block.times[0]), kept)
+        self.weights.logs[name].note(int(block.times[0]), kept)
         if kept >= 1.0:
             return block
         keep: Flags = self.random.random(len(block)) < kept
@@ -303,14 +302,14 @@ class Shedding(HeaderSection):
             for index in window.ranked.values():
                 index.largest = max(_SMALL_RUN, len(window) // SLICES)
             if len(window):
-                self.logs[name].forget(int(window.clock[window.tail - window.base]) - window.slack)
+                self.weights.logs[name].forget(int(window.clock[window.tail - window.base]) - window.slack)
         self._edges.clear()
         for arriving, picks in (decision.picks or {}).items():
             for name, pick in picks.items():
                 self._edges[arriving, name] = np.array(pick.edges, np.int64)
 
     def _thin(self, name: str, pile: Pile, kept: float) -> None:
-        log, since = self.logs[name], pile.earliest(FAR)
+        log, since = self.weights.logs[name], pile.earliest(FAR)
         if kept < 1.0:
             self._drop(name, pile.thin(lambda times: self.random.random(len(times)) * log.rates(times) < kept))
             log.lower(since, kept)
@@ -322,7 +321,7 @@ class Shedding(HeaderSection):
     def header(self) -> dict[str, Any]:
         return {
             "estimate": self.estimate.to_json(),
-            "logs": {name: log.to_json() for name, log in self.logs.items()},
+            "logs": {name: log.to_json() for name, log in self.weights.logs.items()},
             "counts": dict(self.counts),
             "dropped": dict(self.dropped),
             "recent": self._recent,
@@ -332,7 +331,7 @@ class Shedding(HeaderSection):
         """What was decided follows with the decision in force."""
         self.estimate.restore(header["estimate"])
         for name, log in header["logs"].items():
-            self.logs[name].restore(log)
+            self.weights.logs[name].restore(log)
         self.counts, self.dropped = Counter(header["counts"]), Counter(header["dropped"])
         self._recent = tuple(header.get("recent", self._recent))
 

@@ -33,7 +33,7 @@ class Weights:
     def __init__(
         self, windows: Mapping[str, Window], estimate: Estimate, like: "Weights | None" = None, label: str = ""
     ) -> None:
-        self._windows, self._estimate = windows, estimate
+        self._windows, self.estimate = windows, estimate
         self.logs: dict[str, KeepLog] = {name: KeepLog() for name in windows} if like is None else like.logs
         self.shares: dict[str, Marks] = {} if like is None else like.shares
         self._note_name = f"{_NOTE}{label}"
@@ -74,4 +74,4 @@ class Weights:
         before = note[slots] / _UNIT
         after = before + np.bincount(places, weights, len(tuples))
         note[slots] = np.round(after * _UNIT)
-        self._estimate.dropping_variance += float(((1 - rates[first]) * (after**2 - before**2)).sum())
+        self.estimate.dropping_variance += float(((1 - rates[first]) * (after**2 - before**2)).sum())
