@@ -1,6 +1,6 @@
 """A CPU budget at run time: time given by ``tick``, time used by the engine, and a decision at every interval's end.
 
-    tick(now)    the share of the time since the last tick is given, up to an interval's worth in all
+    tick(now)    more time is given (``CpuTime``)
     decide       what the time given allows may be joined next; the rest waits at the gate
     interval     arrived and consumed -> throttle -> what to leave out; the engine follows from the next piece on
 
@@ -15,12 +15,12 @@ from math import inf
 from typing import Any
 
 from dovetail.control.correlations import Window as Seen
+from dovetail.control.cpu_time import CpuTime
 from dovetail.control.current_cost import cost_of
 from dovetail.control.harvest_order import best_order
 from dovetail.control.probe_positions import Order, Places
 from dovetail.control.shed_load import ShedLoad, Situation
 from dovetail.control.spare_capacity import Interval, RowCosts, Supply, growth
-from dovetail.engine.block.elapsed import Elapsed
 from dovetail.engine.operator.readings import Readings
 from dovetail.engine.policies.shed.estimate import Estimate
 from dovetail.engine.policies.shed.shedding import Shedding
@@ -51,21 +51,14 @@ class CpuBudget:
 
     def __init__(self, query: JoinQuery, budget: Budget, meter: Callable[[], float]) -> None:
         assert budget.cpu is not None
-        self._query, self._budget, self._meter = query, budget, meter
+        self._query, self._budget = query, budget
         self.control = ShedLoad(query.names, budget)
-        self._share = budget.cpu
-        self._clock = Elapsed()
-        self._now: int | None = None
-        self._first = self._began = 0
-        self._credit_s = 0.0
-        self._read = 0.0
-        self.used_s = self.given_s = 0.0
+        self._time = CpuTime(budget.cpu, budget.settings.interval_us, meter)
         self._before: Counters = 0, 0, 0.0, 0.0, 0.0, 0, dict.fromkeys(query.names, 0)
         self._recent_s = self._recent_rows = 0.0
         self._speed, self._row_costs = _Speed(), RowCosts()
         self._rows_before = 0
         self._room: dict[str, int] | None = None
-        self._gap_s = 0.0
         self._event_us: int | None = None
         self._rates: dict[str, float] | None = None
         predicates = close_equalities(query.predicates)
@@ -73,7 +66,7 @@ class CpuBudget:
 
     def begin(self) -> None:
         """Time from here on is the operator's."""
-        self._read = self._meter()
+        self._time.begin()
 
     def decide(self, readings: Readings, decision: Decision) -> Decision:
         """The decision with the pace that the time left allows; what was used since ``begin`` is taken off it."""
@@ -82,58 +75,36 @@ class CpuBudget:
         return decision if pace == decision.pace else replace(decision, pace=pace)
 
     def _pace(self) -> Pace | None:
-        if self._now is None or self.control.short:
+        if self._time.now is None or self.control.short:
             return None
         return Pace(self._joinable(), self._room or dict.fromkeys(self._query.names, _ENDLESS))
 
     def _joinable(self) -> int:
         """How many rows may be joined now."""
-        if self._credit_s <= 0:
+        if self._time.credit_s <= 0:
             return 0
-        affordable = min(self._credit_s, self._depth / _PIECES)
+        affordable = min(self._time.credit_s, self._time.depth / _PIECES)
         if not self._recent_s or not self._recent_rows:
             return _FEW_ROWS
         return max(_FEW_ROWS, min(_MANY_ROWS, int(affordable * self._recent_rows / self._recent_s)))
 
     def tick(self, now_us: int, readings: Readings, decision: Decision) -> Decision:
         """Time has passed: more may be joined, and at the end of an interval what to leave out is decided anew."""
-        now = self._clock.read(now_us)
-        if self._now is None:
-            self._first = self._began = self._now = now
-            self._credit_s = self._depth
-        self._gap_s = (now - self._now) / 1e6
-        self._give(self._gap_s)
-        self._now = now
-        if self._now - self._began >= self._budget.settings.interval_us:
-            self._read = self._meter()
-            decision = self._adapt((self._now - self._began) / 1e6, readings, decision)
-            self._began = self._now
-            self._charge()  # what it takes to decide is part of the work
+        self._time.tick(now_us)
+        seconds = self._time.interval_s()
+        if seconds is not None:
+            self._time.begin()
+            decision = self._adapt(seconds, readings, decision)
+            self._time.charge()  # what it takes to decide is part of the work
         return replace(decision, pace=self._pace())
-
-    @property
-    def _depth(self) -> float:
-        """What may be saved up: an interval's time, or that between two ticks."""
-        return self._share * max(self._budget.settings.interval_us / 1e6, self._gap_s)
-
-    def _give(self, seconds: float) -> None:
-        self.given_s += self._share * seconds
-        self._credit_s = min(self._depth, self._credit_s + self._share * seconds)
 
     def _measure(self, readings: Readings) -> None:
         """Take the time used since the last reading off what was given; learn what a row takes."""
-        spent = self._charge()
+        spent = self._time.charge()
         joined = sum(readings.joined().values())
         self._recent_s = _MEMORY * self._recent_s + spent
         self._recent_rows = _MEMORY * self._recent_rows + joined - self._rows_before
         self._rows_before = joined
-
-    def _charge(self) -> float:
-        read = self._meter()
-        spent, self._read = read - self._read, read
-        self.used_s += spent
-        self._credit_s -= spent
-        return spent
 
     def _counters(self, readings: Readings) -> Counters:
         shed = _shedding(readings)
@@ -142,7 +113,7 @@ class CpuBudget:
         consumed = arrived - readings.waiting - sum(shed.dropped.values())
         missed = self._estimate(readings).missed
         compared = shed.counts["compared"]
-        return welcome, consumed, shed.estimate.produced, missed, self.used_s, compared, readings.arrived()
+        return welcome, consumed, shed.estimate.produced, missed, self._time.used_s, compared, readings.arrived()
 
     def _estimate(self, readings: Readings) -> Estimate:
         """What is missing for want of CPU and, if that is limited too, of memory; and what waits."""
@@ -176,7 +147,7 @@ class CpuBudget:
         """The interval that ends; where nothing was joined for want of time, a tuple takes what it took before."""
         welcome, consumed, used = counted
         taken = (used, consumed) if consumed > 0 else (self._recent_s, self._recent_rows)
-        return Interval(seconds, self._share * seconds, taken[0], welcome, taken[1], waiting)
+        return Interval(seconds, self._time.share * seconds, taken[0], welcome, taken[1], waiting)
 
     def _shed(
         self,
@@ -209,10 +180,8 @@ class CpuBudget:
         fuller = self._growing(found, coming, interval.seconds, readings)
         before, orders = orders, self._reordered(found, rates, orders, supply)
         windows = {name: self._placed(name, found[name], before[name], order) for name, order in orders.items()}
-        assert self._now is not None
-        so_far_s = (self._now - self._first) / 1e6
-        tuples = {s.name: _full(s.window, rates[s.name], so_far_s) for s in self._query.streams}
-        capacity = self._speed.per_second * self._share
+        tuples = {s.name: _full(s.window, rates[s.name], self._time.so_far_s) for s in self._query.streams}
+        capacity = self._speed.per_second * self._time.share
         memory = (inf, None) if readings.trimmed is None else (readings.trimmed.limit, readings.trimmed.sizes)
         filled = {name: share / fuller[name] for name, share in kept.items()}  # of what the windows are about to hold
         situation = Situation(rates, windows, orders, tuples, capacity, completeness, supply, filled, *memory)
@@ -262,31 +231,20 @@ class CpuBudget:
         if self.control.short and self._budget.strict:
             least = f"{self._budget.min_completeness:g} of its results"
             raise BudgetError(
-                f"the join cannot keep {least} with {self._share:g} of a core; give it more CPU, ask for less, "
+                f"the join cannot keep {least} with {self._time.share:g} of a core; give it more CPU, ask for less, "
                 "or leave out strict=True to go on beyond the budget"
             )
 
     def header(self) -> dict[str, Any]:
         """All that must be known to go on."""
-        clock = {
-            "now": self._now,
-            "clock": self._clock.last,
-            "first": self._first,
-            "began": self._began,
-            "credit_s": self._credit_s,
-            "room": self._room,
-        }
-        used = {"given_s": self.given_s, "used_s": self.used_s, "before": self._before}
-        used |= {"speed": self._speed.state, "rows": self._row_costs.state}
-        return {"load": self.control.to_json(), **clock, **used, "recent": (self._recent_s, self._recent_rows)}
+        rows = {"room": self._room, "before": self._before, "recent": (self._recent_s, self._recent_rows)}
+        speeds = {"speed": self._speed.state, "rows": self._row_costs.state}
+        return {"load": self.control.to_json(), **self._time.header(), **rows, **speeds}
 
     def restore(self, saved: Mapping[str, Any], readings: Readings) -> None:
         """Go on from there."""
         self.control.restore(saved["load"])
-        self._now, self._credit_s = saved["now"], saved["credit_s"]
-        self._clock = Elapsed(self._now or 0, saved.get("clock", self._now))
-        self._first, self._began = saved["first"], saved["began"]
-        self.given_s, self.used_s = saved["given_s"], saved["used_s"]
+        self._time.restore(saved)
         self._room = saved["room"] and dict(saved["room"])
         self._speed.state = tuple(saved["speed"])
         self._row_costs.state = tuple(saved.get("rows", self._row_costs.state))
@@ -297,7 +255,12 @@ class CpuBudget:
     def metrics(self, readings: Readings) -> dict[str, Any]:
         """What was given and used, what is left out, what is missing."""
         shed = _shedding(readings)
-        times = {"cpu": self._share, "given_s": self.given_s, "used_s": self.used_s, "short": self.control.short}
+        times = {
+            "cpu": self._time.share,
+            "given_s": self._time.given_s,
+            "used_s": self._time.used_s,
+            "short": self.control.short,
+        }
         histograms = self.control.correlations.to_json()["histograms"]
         account = shed.header() | {"decision": shed.decision.to_json()}
         return times | budget_report(account, self._estimate(readings).report()) | {"histograms": histograms}

@@ -187,7 +187,7 @@ def test_what_waits_is_thinned_like_what_will_come() -> None:
     left = run.metrics()["streams"]["A"]["waiting"]
     assert left == pytest.approx(0.1 * before, rel=0.3)
     assert run.metrics()["budget"]["dropped"] == {"A": before - left}
-    assert set(shedding.logs["A"].rates(readings.line.inputs.gate.piles["A"].times).tolist()) == {0.1}
+    assert set(shedding.weights.logs["A"].rates(readings.line.inputs.gate.piles["A"].times).tolist()) == {0.1}
     again = query(budget=dv.budget(cpu=0.0001, policy=dv.harvest(buffer=10_000))).local(snapshot=run.snapshot())
     assert again.metrics()["streams"]["A"]["waiting"] == left
 
