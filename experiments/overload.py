@@ -114,7 +114,7 @@ class Arranged(MeteredRun):
         """Arrivals come in, then time passes; the results of both."""
         found = super().step({name: rows for name, rows in arrivals.items() if rows.num_rows}, now_us)
         if not self._load.saves:
-            self._cpu._credit_s = min(self._cpu._credit_s, 0.0)
+            self._cpu.time.credit_s = min(self._cpu.time.credit_s, 0.0)
         if self._load.opened_s is not None and now_us == round(self._load.opened_s * _SECOND):
             self._cpu.control.throttle = Throttle(self._load.query.model.budget.settings.boost)  # type: ignore[union-attr]
             (readings,) = self.run.operator.statistics()

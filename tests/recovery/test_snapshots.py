@@ -1,6 +1,7 @@
 """Snapshots: taken anywhere, refused when damaged, cut or foreign, with exactly these words."""
 
 import json
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -141,6 +142,22 @@ KINDS: list[dict[str, Any]] = [
 ]
 
 
+SHORT: list[dict[str, Any]] = [
+    {"budget": dv.budget(cpu=0.3)},
+    {"budget": dv.budget(cpu=1e-7, policy="drop")},
+    {"budget": dv.budget(memory=dv.tuples(30))},
+    {"budget": dv.budget(cpu=0.3, memory=dv.tuples(30))},
+    {"order": "adaptive"},
+    {"on_error": "divert"},
+    {"select": "COUNT(*) AS n, SUM(A.k) AS s"},
+    {"on": "A.k = B.k AND B.k = C.k", "plan": "binary"},
+    {"on": "A.k = B.k AND B.k = C.k", "plan": "auto", "budget": dv.budget(cpu=0.3)},
+    {"threads": 2},
+    {"asof": dv.asof()},
+]
+FEWER: list[Any] = [None, "x", -1, float("nan"), [], {"a": 1}]
+
+
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every field of a header; of a list its first item."""
     if path:
@@ -182,6 +199,32 @@ def test_a_header_edited_anywhere_is_refused_or_works(options: dict[str, Any], t
                 go_on(join.local(snapshot=pack_snapshot(fingerprint(join.model), other)))
 
 
+@pytest.mark.parametrize("options", SHORT, ids=str)
+def test_what_control_and_budgets_wrote_is_refused_or_works(options: dict[str, Any]) -> None:
+    """Of every kind of operator, the parts of its header that others do not have."""
+    given = {"on": "A.k = B.k", "select": "A.k", **options}
+    threads, asof = given.pop("threads", 1), given.pop("asof", None)
+    names = "ABC" if "C.k" in given["on"] else "AB"
+    window = {"asof": asof} if asof else {"window": "20 us"}
+    streams = [dv.stream(n, time="ts", schema=SCHEMA, **window if n != "A" or not asof else {}) for n in names]
+    join = dv.join(*streams, **given)
+    run = join.local(threads=threads)
+    for turn in range(3):
+        for name in names:
+            run.push(name, [{"ts": 9 * turn + at, "k": at % 3} for at in range(9)])
+        run.tick(6_000_000 * turn)
+    state = unpack_snapshot(run.snapshot(), fingerprint(join.model))
+    whole, tried = json.loads(state.header), 0
+    for path in places(whole):
+        if not {"window", "inputs", "watermarks", "delivered"} & {str(part).partition("/")[0] for part in path}:
+            for new in (*FEWER, edited):
+                tried += 1
+                other = replace(state, header=json.dumps(edited(whole, path, new)).encode())
+                with suppress(dv.StateError), warnings.catch_warnings(action="ignore"):
+                    go_on(join.local(snapshot=pack_snapshot(fingerprint(join.model), other), threads=threads), names)
+    assert tried > 20
+
+
 def shared(*windows: str) -> dv.SharedQuery:
     return dv.share(*(query(f"{window} seconds").named(f"q{window}") for window in windows))
 
@@ -217,10 +260,10 @@ def test_a_header_of_a_group_edited_anywhere_is_refused_or_works() -> None:
                 go_on(run)
 
 
-def go_on(run: Any) -> None:
-    for name in "AB":
+def go_on(run: Any, names: str = "AB") -> None:
+    for name in names:
         run.push(name, [{"ts": 30, "k": 1}])
-    run.tick(9)
+    run.tick(30_000_000)
     run.advance("A", 40)
     run.metrics()
     run.snapshot()

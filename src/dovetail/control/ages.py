@@ -22,6 +22,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dovetail.engine.buffer.header import finite, numbers
+from dovetail.errors import StateError
+from dovetail.model.shedding import FAR as _FAR
+
 Floats = npt.NDArray[np.float64]
 Times = npt.NDArray[np.int64]
 
@@ -59,7 +63,11 @@ class AgeHistogram:
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> "AgeHistogram":
         """Back from plain values."""
-        return AgeHistogram(values["low_us"], values["bin_us"], np.array(values["counts"], np.float64))
+        low, width = int(finite(values["low_us"], -_FAR, _FAR)), int(finite(values["bin_us"], 1, _FAR))
+        counts = numbers(values["counts"])
+        if not len(counts):
+            raise StateError("the state has a histogram without bins. Use an earlier one.")
+        return AgeHistogram(low, width, counts)
 
 
 def slice_scores(

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from dovetail.control.ages import AgeHistogram, slice_scores
 from dovetail.control.harvest_model import Direction, Floats, HarvestStep, rank_slices, step_of
 from dovetail.control.slice_yields import SliceYields, still_counts
+from dovetail.engine.buffer.header import finite, numbers
 from dovetail.engine.policies.shed.learned import Learned, by_slice
 from dovetail.model.shedding import FAR, Picks
 
@@ -252,13 +253,14 @@ class Correlations:
     def restore(self, values: Mapping[str, Any]) -> None:
         """Back from plain values."""
         self.histograms = {name: AgeHistogram.from_json(each) for name, each in values["histograms"].items()}
-        self._evidence = defaultdict(float, values["evidence"])
+        self._evidence = defaultdict(float, {name: finite(value) for name, value in values["evidence"].items()})
         self._yields.restore(values.get("yields", []))
-        self._places = {(a, b): np.array(counts) for a, b, counts in values["places"]}
-        self._evenly = {(a, b): np.array(counts) for a, b, counts in values["evenly"]}
-        self._tuples = {(a, b): np.array(counts) for a, b, counts in values["tuples"]}
-        self._came = defaultdict(float, {(a, b): value for a, b, value in values["came"]})
-        self._matched = defaultdict(float, {(a, b): value for a, b, value in values["matched"]})
+        self._places, self._evenly, self._tuples = (
+            {(a, b): numbers(counts) for a, b, counts in values[part]} for part in ("places", "evenly", "tuples")
+        )
+        self._came, self._matched = (
+            defaultdict(float, {(a, b): finite(value) for a, b, value in values[part]}) for part in ("came", "matched")
+        )
 
 
 def _part(scores: Floats, shares: Floats) -> float:

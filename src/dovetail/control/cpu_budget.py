@@ -21,6 +21,7 @@ from dovetail.control.harvest_order import best_order
 from dovetail.control.probe_positions import Order, Places
 from dovetail.control.shed_load import ShedLoad, Situation
 from dovetail.control.spare_capacity import Interval, RowCosts, Supply, growth
+from dovetail.engine.buffer.header import finite, finite_all
 from dovetail.engine.operator.readings import Readings
 from dovetail.engine.policies.shed.estimate import Estimate
 from dovetail.engine.policies.shed.shedding import Shedding
@@ -53,7 +54,7 @@ class CpuBudget:
         assert budget.cpu is not None
         self._query, self._budget = query, budget
         self.control = ShedLoad(query.names, budget)
-        self._time = CpuTime(budget.cpu, budget.settings.interval_us, meter)
+        self.time = CpuTime(budget.cpu, budget.settings.interval_us, meter)
         self._before: Counters = 0, 0, 0.0, 0.0, 0.0, 0, dict.fromkeys(query.names, 0)
         self._recent_s = self._recent_rows = 0.0
         self._speed, self._row_costs = _Speed(), RowCosts()
@@ -66,7 +67,7 @@ class CpuBudget:
 
     def begin(self) -> None:
         """Time from here on is the operator's."""
-        self._time.begin()
+        self.time.begin()
 
     def decide(self, readings: Readings, decision: Decision) -> Decision:
         """The decision with the pace that the time left allows; what was used since ``begin`` is taken off it."""
@@ -75,32 +76,32 @@ class CpuBudget:
         return decision if pace == decision.pace else replace(decision, pace=pace)
 
     def _pace(self) -> Pace | None:
-        if self._time.now is None or self.control.short:
+        if self.time.now is None or self.control.short:
             return None
         return Pace(self._joinable(), self._room or dict.fromkeys(self._query.names, _ENDLESS))
 
     def _joinable(self) -> int:
         """How many rows may be joined now."""
-        if self._time.credit_s <= 0:
+        if self.time.credit_s <= 0:
             return 0
-        affordable = min(self._time.credit_s, self._time.depth / _PIECES)
+        affordable = min(self.time.credit_s, self.time.depth / _PIECES)
         if not self._recent_s or not self._recent_rows:
             return _FEW_ROWS
         return max(_FEW_ROWS, min(_MANY_ROWS, int(affordable * self._recent_rows / self._recent_s)))
 
     def tick(self, now_us: int, readings: Readings, decision: Decision) -> Decision:
         """Time has passed: more may be joined, and at the end of an interval what to leave out is decided anew."""
-        self._time.tick(now_us)
-        seconds = self._time.interval_s()
+        self.time.tick(now_us)
+        seconds = self.time.interval_s()
         if seconds is not None:
-            self._time.begin()
+            self.time.begin()
             decision = self._adapt(seconds, readings, decision)
-            self._time.charge()  # what it takes to decide is part of the work
+            self.time.charge()  # what it takes to decide is part of the work
         return replace(decision, pace=self._pace())
 
     def _measure(self, readings: Readings) -> None:
         """Take the time used since the last reading off what was given; learn what a row takes."""
-        spent = self._time.charge()
+        spent = self.time.charge()
         joined = sum(readings.joined().values())
         self._recent_s = _MEMORY * self._recent_s + spent
         self._recent_rows = _MEMORY * self._recent_rows + joined - self._rows_before
@@ -113,7 +114,7 @@ class CpuBudget:
         consumed = arrived - readings.waiting - sum(shed.dropped.values())
         missed = self._estimate(readings).missed
         compared = shed.counts["compared"]
-        return welcome, consumed, shed.estimate.produced, missed, self._time.used_s, compared, readings.arrived()
+        return welcome, consumed, shed.estimate.produced, missed, self.time.used_s, compared, readings.arrived()
 
     def _estimate(self, readings: Readings) -> Estimate:
         """What is missing for want of CPU and, if that is limited too, of memory; and what waits."""
@@ -147,7 +148,7 @@ class CpuBudget:
         """The interval that ends; where nothing was joined for want of time, a tuple takes what it took before."""
         welcome, consumed, used = counted
         taken = (used, consumed) if consumed > 0 else (self._recent_s, self._recent_rows)
-        return Interval(seconds, self._time.share * seconds, taken[0], welcome, taken[1], waiting)
+        return Interval(seconds, self.time.share * seconds, taken[0], welcome, taken[1], waiting)
 
     def _shed(
         self,
@@ -180,8 +181,8 @@ class CpuBudget:
         fuller = self._growing(found, coming, interval.seconds, readings)
         before, orders = orders, self._reordered(found, rates, orders, supply)
         windows = {name: self._placed(name, found[name], before[name], order) for name, order in orders.items()}
-        tuples = {s.name: _full(s.window, rates[s.name], self._time.so_far_s) for s in self._query.streams}
-        capacity = self._speed.per_second * self._time.share
+        tuples = {s.name: _full(s.window, rates[s.name], self.time.so_far_s) for s in self._query.streams}
+        capacity = self._speed.per_second * self.time.share
         memory = (inf, None) if readings.trimmed is None else (readings.trimmed.limit, readings.trimmed.sizes)
         filled = {name: share / fuller[name] for name, share in kept.items()}  # of what the windows are about to hold
         situation = Situation(rates, windows, orders, tuples, capacity, completeness, supply, filled, *memory)
@@ -231,7 +232,7 @@ class CpuBudget:
         if self.control.short and self._budget.strict:
             least = f"{self._budget.min_completeness:g} of its results"
             raise BudgetError(
-                f"the join cannot keep {least} with {self._time.share:g} of a core; give it more CPU, ask for less, "
+                f"the join cannot keep {least} with {self.time.share:g} of a core; give it more CPU, ask for less, "
                 "or leave out strict=True to go on beyond the budget"
             )
 
@@ -239,26 +240,31 @@ class CpuBudget:
         """All that must be known to go on."""
         rows = {"room": self._room, "before": self._before, "recent": (self._recent_s, self._recent_rows)}
         speeds = {"speed": self._speed.state, "rows": self._row_costs.state}
-        return {"load": self.control.to_json(), **self._time.header(), **rows, **speeds}
+        return {"load": self.control.to_json(), **self.time.header(), **rows, **speeds}
 
     def restore(self, saved: Mapping[str, Any], readings: Readings) -> None:
         """Go on from there."""
         self.control.restore(saved["load"])
-        self._time.restore(saved)
-        self._room = saved["room"] and dict(saved["room"])
-        self._speed.state = tuple(saved["speed"])
-        self._row_costs.state = tuple(saved.get("rows", self._row_costs.state))
-        self._before = tuple(saved["before"])
-        self._recent_s, self._recent_rows = saved["recent"]
+        self.time.restore(saved)
+        room, names = saved["room"], self._query.names
+        self._room = {name: int(finite(room[name], least=0)) for name in names} if room else None
+        compared, used_s = finite_all(saved["speed"], 2, least=0)
+        self._speed.state = compared, used_s
+        self._row_costs.state = finite_all(saved.get("rows", self._row_costs.state), len(self._row_costs.state))
+        *counters, arrived = saved["before"]
+        welcome, consumed, produced, missed, used, compared = finite_all(counters, 6)
+        came = {name: int(finite(arrived[name])) for name in names}
+        self._before = welcome, consumed, produced, missed, used, int(compared), came
+        self._recent_s, self._recent_rows = finite_all(saved["recent"], 2)
         self._rows_before = sum(readings.joined().values())
 
     def metrics(self, readings: Readings) -> dict[str, Any]:
         """What was given and used, what is left out, what is missing."""
         shed = _shedding(readings)
         times = {
-            "cpu": self._time.share,
-            "given_s": self._time.given_s,
-            "used_s": self._time.used_s,
+            "cpu": self.time.share,
+            "given_s": self.time.given_s,
+            "used_s": self.time.used_s,
             "short": self.control.short,
         }
         histograms = self.control.correlations.to_json()["histograms"]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dovetail.engine.block.elapsed import Elapsed
+from dovetail.engine.buffer.header import finite
 
 
 class CpuTime:
@@ -75,7 +76,9 @@ class CpuTime:
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Go on from there."""
-        self.now, self.credit_s = saved["now"], saved["credit_s"]
-        self._clock = Elapsed(self.now or 0, saved.get("clock", self.now))
-        self._first, self._began = saved["first"], saved["began"]
-        self.given_s, self.used_s = saved["given_s"], saved["used_s"]
+        times = saved["now"], saved.get("clock", saved["now"])
+        self.now, last = (None if at is None else int(finite(at)) for at in times)
+        self._clock = Elapsed(self.now or 0, last)
+        self._first, self._began = int(finite(saved["first"])), int(finite(saved["began"]))
+        self.credit_s = finite(saved["credit_s"])
+        self.given_s, self.used_s = finite(saved["given_s"], least=0), finite(saved["used_s"], least=0)

@@ -23,6 +23,7 @@ from dovetail.control.solve_harvest import solve_harvest
 from dovetail.control.spare_capacity import Supply
 from dovetail.control.split_cpu_and_memory import split_cpu_and_memory
 from dovetail.control.throttle import Throttle
+from dovetail.engine.buffer.header import finite
 from dovetail.model.budget import Budget
 from dovetail.model.shedding import FAR, Pick, Picks, Shed
 
@@ -134,9 +135,9 @@ class ShedLoad:
     def restore(self, values: Mapping[str, Any]) -> None:
         """Back from plain values."""
         throttle = values["throttle"]
-        self.throttle.z, self.throttle.kept = throttle["z"], throttle["kept"]
-        self._way = Way(throttle["z"], {}, throttle.get("whole", False))
-        self.short, self._floor = values["short"], values["floor"]
+        self.throttle.z, self.throttle.kept = finite(throttle["z"]), finite(throttle["kept"])
+        self._way = Way(self.throttle.z, {}, bool(throttle.get("whole", False)))
+        self.short, self._floor = bool(values["short"]), finite(values["floor"])
         self.correlations.restore(values)
 
 

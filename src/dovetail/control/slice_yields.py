@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from dovetail.control.harvest_model import Floats
+from dovetail.engine.buffer.header import numbers
 
 _FADE = 0.6
 _FEW, _ENOUGH = 100.0, 30.0  # results that still count if there are new ones; that do however long ago they were found
@@ -71,5 +72,5 @@ class SliceYields:
 
     def restore(self, values: list[Any]) -> None:
         """Back from plain values."""
-        self.results = {(a, b): np.array(results) for a, b, results, _ in values}
-        self.looked = {(a, b): np.array(looked) for a, b, _, looked in values}
+        self.results = {(a, b): numbers(results) for a, b, results, _ in values}
+        self.looked = {(a, b): numbers(looked) for a, b, _, looked in values}

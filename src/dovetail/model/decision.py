@@ -69,4 +69,4 @@ class Decision:
         orders = {name: tuple(order) for name, order in values["orders"].items()}
         waits: Waits | None = values["waits"]
         shed = Shed.from_json(values["shed"])
-        return Decision(dict(values["algorithms"]), orders, tuple(values["lazy"]), values["version"], waits, shed)
+        return Decision(dict(values["algorithms"]), orders, tuple(values["lazy"]), int(values["version"]), waits, shed)

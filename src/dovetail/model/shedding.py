@@ -12,8 +12,9 @@ arrival of A may look through the slices of B at 0 to 2 s and 4 to 6 s:
     True
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 SLICES = 10
@@ -102,11 +103,29 @@ class Shed:
             None
             if values["picks"] is None
             else {
-                arriving: {name: Pick(tuple(p[0]), tuple(p[1]), p[2], p[3]) for name, p in each.items()}
-                for arriving, each in values["picks"].items()
+                arriving: {name: _pick(*each) for name, each in picks.items()}
+                for arriving, picks in values["picks"].items()
             }
         )
-        return Shed(float(values["throttle"]), picks, dict(values["kept"]), dict(values["ages"]))
+        kept = {name: _share(each) for name, each in values["kept"].items()}
+        return Shed(_share(values["throttle"]), picks, kept, {name: int(age) for name, age in values["ages"].items()})
+
+
+def _pick(edges: Sequence[Any], ranking: Sequence[Any], chosen: Any, part: Any) -> Pick:
+    """Back from plain values; ValueError if they are no slices between rising edges, each ranked once."""
+    found = Pick(tuple(map(int, edges)), tuple(map(int, ranking)), int(chosen), _share(part))
+    slices = len(found.edges) - 1
+    if sorted(found.ranking) != list(range(slices)) or not 0 <= found.chosen <= slices:
+        raise ValueError(f"{slices} slices, of which {found.chosen} of the ranking {found.ranking} are chosen")
+    if any(later < edge for edge, later in pairwise(found.edges)) or max(map(abs, found.edges)) > FAR:
+        raise ValueError(f"slices between {found.edges}")
+    return found
+
+
+def _share(value: Any) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError(f"{value!r} is no share")
+    return float(value)
 
 
 def slice_edges(own_us: int | None, other_us: int, slice_us: int | None, endless: bool = False) -> tuple[int, ...]:

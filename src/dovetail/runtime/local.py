@@ -75,13 +75,15 @@ class Run:
         self._begin(query.schema, [query], self._new())
         self._fingerprints, self.budget = fingerprints(query), query.budget
         self._diverts = query.on_error == "divert"
+        if can_be_undone(query):
+            self._last_good = LastGood()
         if snapshot is not None:
             changes = unpack_snapshot(snapshot, *self._fingerprints)
             with readable():
                 self.operator.apply(changes)
-        if can_be_undone(query):
-            self._last_good = LastGood()
-            self._keep()
+                if self._last_good is not None:
+                    self._last_good.keep(changes)  # slices that are read back are not told again as changes
+        self._keep()
 
     def _begin(self, schema: pa.Schema, queries: Sequence[JoinQuery], operator: Operator) -> None:
         self.operator = operator

@@ -55,9 +55,11 @@ BATCHES = st.lists(
 @settings(deadline=None, max_examples=25)
 @given(BATCHES)
 def test_a_batch_that_fails_leaves_the_run_as_it_was(options: dict[str, Any], batches: list[Any]) -> None:
-    """As if it had never come: the other batches give what they give without it."""
+    """As if it had never come: the other batches give what they give without it, also after a snapshot."""
     run, kept, found = query(**options).local(), [], []
     for at, (name, numbers) in enumerate(batches):
+        if at % 3 == 1:
+            run = query(**options).local(snapshot=run.snapshot())
         batch = name, rows(at * 3, *numbers)
         before = run.metrics()["streams"]
         try:
@@ -98,6 +100,17 @@ def test_a_batch_that_fails_goes_aside_and_the_run_goes_on() -> None:
     assert run.push("A", too_far).num_rows == 0
     assert "times lie within 36,000 years" in run.late["reason"].to_pylist()[-1]
     assert run.snapshot()
+    assert run.close().num_rows == 0
+
+
+def test_a_batch_that_fails_after_a_snapshot_takes_nothing_with_it() -> None:
+    before = query(on_error="divert").local()
+    before.push("A", rows(0, 1, 2))
+    run = query(on_error="divert").local(snapshot=before.snapshot())
+    assert run.push("B", rows(1, 3, BAD)).num_rows == 0
+    assert run.push("B", rows(1, 3, 4)).num_rows == 2
+    assert run.push("A", rows(900, 3)).num_rows == 0
+    run.push("B", rows(900, 3))
     assert run.close().num_rows == 0
 
 

@@ -145,7 +145,7 @@ class Watermarks(HeaderSection):
         known = header.get("largest", {})  # a state of an older version has none
         self._largest = whole_numbers({name: known.get(name, BEFORE_ALL) for name in self._value})
         self._heard = {name: None if (time := header["heard"][name]) is None else int(time) for name in self._heard}
-        self._spoke = set(header["spoke"])
+        self._spoke = {name for name in header["spoke"] if name in self._delay}
         since = header.get("complete_from")
         self.complete_from = None if since is None else int(since)
         latest = max((time for time in self._heard.values() if time is not None), default=None)

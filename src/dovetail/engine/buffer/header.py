@@ -1,7 +1,10 @@
 """Reading headers back: anybody may have written them, so values are checked before anything relies on them."""
 
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from dovetail.errors import StateError
 
@@ -18,6 +21,33 @@ def check_header(section: str, found: Any, own: dict[str, Any]) -> None:
         check_kinds(found, own, section)
     if section not in _ANY_NUMBER:
         _check_numbers(found, section, section in _FRACTIONS)
+
+
+def finite(value: Any, least: float = -inf, most: float = inf) -> float:
+    """A number out of a header; StateError if it is none, or not within what it can be."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not isfinite(value)
+        or not least <= value <= most
+    ):
+        raise StateError(f"{value!r} stands in this state where a number must be. Use an earlier one.")
+    return value
+
+
+def finite_all(values: Any, count: int, least: float = -inf) -> tuple[float, ...]:
+    """So many of them."""
+    if len(values) != count:
+        raise StateError(f"{values!r} stands in this state where {count} numbers must be. Use an earlier one.")
+    return tuple(finite(value, least) for value in values)
+
+
+def numbers(values: Any) -> npt.NDArray[np.float64]:
+    """A list of them."""
+    found = np.array(values, np.float64)
+    if found.ndim != 1 or not np.isfinite(found).all():
+        raise StateError(f"{values!r} stands in this state where a list of numbers must be. Use an earlier one.")
+    return found
 
 
 def _check_numbers(value: Any, place: str, fractions: bool) -> None:

@@ -60,6 +60,11 @@ class Adopted(HeaderSection):
         decided = Decision.from_json(header)
         if any(len(order) != len(self._line.store.windows) - 1 for order in decided.orders.values()):
             raise StateError(f"the state has probe orders that leave streams out: {dict(decided.orders)}")
+        picks, names = decided.shed.picks, set(self._line.store.windows)
+        if decided.version and not decided.orders.keys() == decided.algorithms.keys() == names:
+            raise StateError(f"the state has a plan for other streams than {sorted(names)}")
+        if picks is not None and {own: {own, *each} for own, each in picks.items()} != dict.fromkeys(names, names):
+            raise StateError("the state leaves out slices of other streams than the query has")
         if not decided.version:
             decided = replace(self.in_force, waits=decided.waits, shed=decided.shed)
         elif not decided.same_plan(self.in_force):

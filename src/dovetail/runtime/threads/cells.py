@@ -169,6 +169,7 @@ class Cells:
     def apply(self, changes: Changes) -> None:
         """Take over a state: of one operator, or of the cells as ``changes`` told it."""
         headers = json.loads(changes.header).get("cells")
+        self._written = set(changes.new)
         if headers is None:
             self.cells[0].apply(changes)
             return
@@ -177,7 +178,6 @@ class Cells:
             own = self._own(at)
             new = {(s.removeprefix(own), n): rows for (s, n), rows in changes.new.items() if s.startswith(own)}
             cell.apply(Changes(new, [], json.dumps(headers[at]).encode()))
-        self._written = set(changes.new)
 
     def adopt(self, decision: Decision) -> None:
         """Go on as decided by someone else than the controllers, in every cell that there is."""

@@ -257,11 +257,13 @@ class Trim(HeaderSection, Unlimited):
             return
         if self._shedding is None:
             self._estimate.restore(header["estimate"])
-        self.trimmed, self._came = dict(header["trimmed"]), dict(header["came"])
+        windows = self._stages.store.windows
+        self.trimmed, self._came = ({name: int(header[part][name]) for name in windows} for part in ("trimmed", "came"))
         self._first, self.over = int(header["first"]), bool(header["over"])
         seen, whole = map(float, header["looked"])
         self._looked = seen, whole
-        self._absent = {name: deque((int(at), int(n)) for at, n in left) for name, left in header["absent"].items()}
+        absent = {name: header["absent"][name] for name in windows}
+        self._absent = {name: deque((int(at), int(n)) for at, n in left) for name, left in absent.items()}
 
     def metrics(self) -> dict[str, Any]:
         """What is held, what has left, and what is missing for it."""

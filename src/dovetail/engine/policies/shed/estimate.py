@@ -28,6 +28,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dovetail.engine.buffer.header import finite
+
 _DEVIATIONS = 2.5
 _CAUTION = 1.3
 _UNSEEN = 3  # sampled results, that may well have been there and were not met: the rule of three
@@ -127,4 +129,4 @@ class Estimate:
     def restore(self, values: Mapping[str, Any]) -> None:
         """Back from plain values; what an older version did not write stays as it is."""
         for each in fields(self):
-            setattr(self, each.name, values.get(each.name, getattr(self, each.name)))
+            setattr(self, each.name, finite(values.get(each.name, getattr(self, each.name)), least=0))

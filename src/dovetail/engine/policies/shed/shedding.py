@@ -18,6 +18,7 @@ import numpy.typing as npt
 from dovetail.engine.admit.door import Columns, chosen
 from dovetail.engine.admit.gate import Gate
 from dovetail.engine.block.block import Block
+from dovetail.engine.buffer.header import finite, finite_all
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.buffer.section import HeaderSection, Section
 from dovetail.engine.buffer.window import Window
@@ -332,8 +333,12 @@ class Shedding(HeaderSection):
         self.estimate.restore(header["estimate"])
         for name, log in header["logs"].items():
             self.weights.logs[name].restore(log)
-        self.counts, self.dropped = Counter(header["counts"]), Counter(header["dropped"])
-        self._recent = tuple(header.get("recent", self._recent))
+        self.counts, self.dropped = (
+            Counter({name: int(finite(count, least=0)) for name, count in header[part].items()})
+            for part in ("counts", "dropped")
+        )
+        results, arrivals = finite_all(header.get("recent", self._recent), 2, least=0)
+        self._recent = results, arrivals
 
 
 def shedding_of(query: JoinQuery, windows: Mapping[str, Window]) -> Shedding | None:

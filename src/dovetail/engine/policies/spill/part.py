@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
-from dovetail.engine.buffer.header import check_kinds
+from dovetail.engine.buffer.header import check_kinds, finite
 from dovetail.engine.buffer.window import Window
 from dovetail.errors import StateError
 
@@ -69,7 +69,7 @@ class Part:
     def from_json(values: dict[str, Any]) -> "Part":
         check_kinds(values, _EXAMPLE, "a spilled part")
         probes, partition = tuple(map(int, values["span"]["probes"])), values["span"]["partition"]
-        partition = None if partition is None else int(partition)
+        partition = None if partition is None else int(finite(partition, least=0))
         span = Span(**(values["span"] | {"probes": probes, "partition": partition}))
         runs = checked_runs(values["runs"], values["rows"])
         left = values.get("departures")  # a part of an older format left memory at one time

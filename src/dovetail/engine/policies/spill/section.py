@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from dovetail.engine.buffer.header import finite
 from dovetail.engine.buffer.section import SliceKey
 from dovetail.engine.policies.spill.part import EPOCH, Part, checked_runs, epochs_of, runs_of
 from dovetail.errors import StateError
@@ -68,12 +69,12 @@ class Spilled:
         spill.passed, spill.next_part = header["passed"], header["next"]
         spill.floor = {name: header["floor"][name] for name in spill.floor}
         spill.counts = {name: header["counts"][name] for name in spill.counts}
-        spill.choice.order = list(header["order"])
+        spill.choice.order = [int(finite(number)) for number in header["order"]]
         spill.parts = {part.number: part for part in map(Part.from_json, header["parts"])}
         strange = next((part for part in spill.parts.values() if part.stream not in spill.stages.store.windows), None)
         if strange is not None:
             raise StateError(f"the state has spilled rows of a stream {strange.stream!r}, which the query has not")
-        spill.begin_epoch(header["epoch"])
+        spill.begin_epoch(int(finite(header["epoch"], least=0)))
         for name, runs in header["arrived"].items():
             window = spill.stages.store.windows[name]
             kept = epochs_of(checked_runs(runs, len(window)))
