@@ -1,12 +1,16 @@
 """The house rules that a program can check: the layers, the size of files, and names that say nothing."""
 
+import ast
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
+Node = TypeVar("Node", bound=ast.AST)
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "src" / "dovetail").rglob("*.py"))
 SAYS_NOTHING = {"utils", "util", "helpers", "helper", "manager", "common", "misc", "base"}
@@ -35,3 +39,40 @@ def test_names_say_what_is_inside() -> None:
 @pytest.mark.parametrize("word", ["TODO", "FIXME", "XXX"])
 def test_nothing_is_left_for_later(word: str) -> None:
     assert not [path for path in FILES if word in path.read_text()]
+
+
+def test_no_class_holds_too_much() -> None:
+    """At most 15 attributes; the window of a stream, whose arrays grow and move together, has more."""
+    large = {name: len(found) for name, found in attributes() if len(found) > 15}
+    assert large == {"engine/buffer/window.py Window": 23}
+
+
+def attributes() -> Iterator[tuple[str, set[str]]]:
+    """Of every class, what is assigned to ``self``, and the fields of a dataclass."""
+    for path, node in nodes(ast.ClassDef):
+        stored = {
+            each.attr
+            for each in ast.walk(node)
+            if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store) and ast.unparse(each.value) == "self"
+        }
+        if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
+            stored |= {ast.unparse(each.target) for each in node.body if isinstance(each, ast.AnnAssign)}
+        yield f"{path} {node.name}", stored
+
+
+def test_no_function_is_told_too_much() -> None:
+    """At most 8 parameters; kernels take arrays one by one, and `join` and `stream` are what users write."""
+    long = set()
+    for path, node in nodes(ast.FunctionDef):
+        given = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        if len(set(given) - {"self", "cls"}) > 8 and not path.startswith("engine/kernels/"):
+            long.add(node.name)
+    assert long <= {"join", "stream"}
+
+
+def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:
+    """All of a kind, with the file that they are in."""
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, kind):
+                yield path.relative_to(ROOT / "src" / "dovetail").as_posix(), node

@@ -13,12 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from dovetail.control.reshape import Reshape
-from dovetail.engine.admit.door import Lateness
 from dovetail.engine.admit.inputs import Batch, Spans
 from dovetail.engine.buffer.section import Changes, SliceKey
-from dovetail.engine.operator.contract import Operator, SideOutput
+from dovetail.engine.operator.around import Around
+from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.engine import Rows
-from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.redeal import can_be_redealt, redeal
 from dovetail.model.decision import Decision
 from dovetail.model.query import JoinQuery
@@ -26,7 +25,7 @@ from dovetail.model.tree import Tree
 from dovetail.plan.calibrate import load_weights
 
 
-class Shaped:
+class Shaped(Around):
     """``build`` makes the operators of a tree, or the one operator of no tree."""
 
     def __init__(self, query: JoinQuery, build: Callable[[Tree | None], Operator]) -> None:
@@ -60,47 +59,13 @@ class Shaped:
         self.reshaped += 1
         self._is_new = True
 
-    def advance(self, name: str, time_us: int) -> Rows:
-        """Nothing older than this will come from the stream."""
-        return self.operator.advance(name, time_us)
-
-    def tick(self, now_us: int) -> Rows:
-        """It is now this time."""
-        return self.operator.tick(now_us)
-
-    def close(self) -> Rows:
-        """Nothing will come any more from any stream."""
-        return self.operator.close()
-
     def adopt(self, decision: Decision) -> None:
         """Go on as decided by someone else, as one operator."""
         self.operator.adopt(decision)  # type: ignore[attr-defined]  # a decision is for one operator
 
-    @property
-    def frontier(self) -> int:
-        """No stream will send anything older, and no result before it is still owed."""
-        return self.operator.frontier
-
-    def statistics(self) -> tuple[Readings, ...]:
-        """What control and reports may read."""
-        return self.operator.statistics()
-
-    @property
-    def diverted(self) -> SideOutput:
-        """The rows that did not come in and that nobody has taken yet."""
-        return self.operator.diverted
-
-    def lateness(self) -> dict[str, Lateness]:
-        """Of each stream whose late rows are dropped."""
-        return self.operator.lateness()
-
-    def awaits(self, now_us: int) -> bool:
-        """Whether it would matter to be told the time."""
-        return self.operator.awaits(now_us)
-
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far, and how often its shape has changed."""
-        return self.operator.metrics() | {"reshaped": self.reshaped}
+        return super().metrics() | {"reshaped": self.reshaped}
 
     def changes(self) -> Changes:
         """What to write to a state store since the last call; of another shape everything."""

@@ -10,19 +10,20 @@ from dataclasses import replace
 from typing import Any
 
 from dovetail.control.controller import Controller
-from dovetail.engine.admit.door import Lateness
 from dovetail.engine.admit.inputs import Batch, Spans
 from dovetail.engine.buffer.section import Changes
-from dovetail.engine.operator.contract import SideOutput, Steerable
+from dovetail.engine.operator.around import Around
+from dovetail.engine.operator.contract import Steerable
 from dovetail.engine.operator.engine import Rows
-from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.state import read_header
 from dovetail.model.decision import Decision
 from dovetail.model.query import JoinQuery
 
 
-class Steered:
+class Steered(Around):
     """One steerable operator under control; ``meter`` tells the CPU seconds used so far."""
+
+    operator: Steerable
 
     def __init__(self, operator: Steerable, query: JoinQuery, meter: Callable[[], float] | None = None) -> None:
         self.operator = operator
@@ -67,31 +68,9 @@ class Steered:
         """Go on as decided by someone else than the controller."""
         self.operator.adopt(decision)
 
-    @property
-    def frontier(self) -> int:
-        """No stream will send anything older, and no result before it is still owed."""
-        return self.operator.frontier
-
-    def statistics(self) -> tuple[Readings, ...]:
-        """What control and reports may read."""
-        return self.operator.statistics()
-
-    @property
-    def diverted(self) -> SideOutput:
-        """The rows that did not come in and that nobody has taken yet."""
-        return self.operator.diverted
-
-    def lateness(self) -> dict[str, Lateness]:
-        """Of each stream whose late rows are dropped."""
-        return self.operator.lateness()
-
-    def awaits(self, now_us: int) -> bool:
-        """Whether it would matter to be told the time."""
-        return self.operator.awaits(now_us)
-
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far, and the account of a CPU budget."""
-        return self.operator.metrics() | self.controller.metrics()
+        return super().metrics() | self.controller.metrics()
 
     def changes(self) -> Changes:
         """What to write to a state store since the last call, with what control has learned."""
