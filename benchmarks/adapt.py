@@ -16,7 +16,7 @@ import dovetail as dv
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.report import Report
 from benchmarks.settings import Settings
-from dovetail.control.replanning import Replanning
+from dovetail.control.replan import Replanning
 from dovetail.control.steered import Steered
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.engine import Engine

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail.control.adaptive_order import AdaptiveOrder
-from dovetail.control.replanning import Replanning
+from dovetail.control.replan import Replanning
 from dovetail.engine.buffer.section import HeaderSection
 from dovetail.engine.operator.contract import Steerable
 from dovetail.engine.operator.readings import Readings

@@ -36,10 +36,10 @@ from dovetail.engine.kernels.codes import (
 from dovetail.engine.kernels.notes import first_note_from, turn_notes
 from dovetail.engine.kernels.order import time_order
 from dovetail.engine.kernels.pairs import merge_pairs, pair_probe
+from dovetail.engine.kernels.products import pair_products
 from dovetail.engine.kernels.runs import merge_runs, sorted_probe
 from dovetail.engine.kernels.scans import first_at_least, scan_all, scan_band, scan_equal
 from dovetail.engine.kernels.times import bounds_of, extend, inspect_times, running_largest
-from dovetail.engine.kernels.vectors import pair_products
 
 __all__ = [
     "EXACT",

@@ -3,6 +3,9 @@
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
+from dovetail.engine.kernels.signature import F8, I8
 from dovetail.kernel import kernel
 
 _VALUES, _PLACES = (f"Array({number}, 1, 'C', readonly=True)" for number in ("float64", "int64"))
@@ -36,3 +39,16 @@ def divide_by_norms(a: Any, a_start: Any, b: Any, b_start: Any, size: Any, known
             known[i] = False
         else:
             result[i] = product / norm
+
+
+@kernel(f"{F8}(float64[:, ::1], {I8}, float64[:, ::1], {I8})")
+def pair_products(left, left_rows, right, right_rows):
+    """Inner products of row pairs, summed first to last, so that they never depend on batching."""
+    out = np.empty(len(left_rows))
+    for at in range(len(left_rows)):
+        a, b = left[left_rows[at]], right[right_rows[at]]
+        total = 0.0
+        for k in range(len(a)):
+            total += a[k] * b[k]
+        out[at] = total
+    return out

@@ -11,7 +11,7 @@ import pytest
 import dovetail as dv
 from dovetail.engine.operator.engine import Engine
 from dovetail.engine.operator.snapshot import pack_snapshot
-from dovetail.engine.policies.memory.sample_older import sample_older
+from dovetail.engine.policies.memory.trim import sample_older
 from dovetail.engine.policies.shed.weights import WHOLE
 from dovetail.model.fingerprint import fingerprint
 

@@ -27,7 +27,6 @@ from dovetail.engine.buffer.section import HeaderSection, Section
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.policies.memory.account import Account
 from dovetail.engine.policies.memory.policy import Incoming, Reach, Unlimited, others
-from dovetail.engine.policies.memory.sample_older import sample_older
 from dovetail.engine.policies.shed.estimate import Estimate
 from dovetail.engine.policies.shed.query_accounts import QueryAccounts
 from dovetail.engine.policies.shed.shedding import Shedding
@@ -283,3 +282,20 @@ class Trim(HeaderSection, Unlimited):
 def _count(estimate: Estimate, weights: Weights, results: Partial) -> None:
     estimate.produced += len(results)
     estimate.missed += float((weights.of(results) - 1).sum())
+
+
+def sample_older(shares: Ids, count: int, random: np.random.Generator) -> tuple[int, Ids]:
+    """The share that is then kept of all tuples, and which of these stay, about ``count`` of them and no more.
+
+    All have the same chance in the end, also those that were sampled before. Every place is drawn with its own chance
+    from one random beginning (systematic sampling), so that the number is as wanted. Of tuples that stand for 1, 1, 4
+    and 4 others, two are wanted: each then stands for five.
+
+    >>> share, kept = sample_older(np.array([WHOLE, WHOLE, WHOLE // 4, WHOLE // 4]), 2, np.random.default_rng(0))
+    >>> WHOLE // share, len(kept)
+    (5, 2)
+    """
+    share = max(1, int(min(WHOLE, WHOLE * count / float((WHOLE / shares).sum()))))
+    chances = np.minimum(1.0, share / shares)
+    steps = np.floor(np.cumsum(chances) + random.random())
+    return share, np.flatnonzero(np.diff(steps, prepend=0.0) > 0)[-count:]

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.deliver.unmatched import Keeper
+from dovetail.engine.deliver.unmatched import Keeper, Semi
 from dovetail.engine.policies.spill.part import EPOCH, Epochs, Part, Span, epochs_of, span_in_memory
 from dovetail.engine.policies.spill.store import PartStore
-from dovetail.engine.policies.stages import Stages
+from dovetail.engine.policies.stages import Rows, Stages
 
 Notes = Mapping[str, npt.NDArray[np.int64]]
 _NOTE = "note:"
@@ -100,3 +100,13 @@ def without_notes(rows: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, npt.N
     names = rows.schema.names
     notes = {name[len(_NOTE) :]: rows.column(at).to_numpy() for at, name in enumerate(names) if name.startswith(_NOTE)}
     return rows.select(names[: len(names) - len(notes)]), notes
+
+
+def leave(stages: Stages, store: PartStore, part: Part, others: int, limit: int) -> Rows:
+    """Unmatched tuples that no partner from ``others`` on can join; semi rows whose time is certain at ``limit``."""
+    name, exit = part.stream, stages.exit
+    if any(isinstance(each, Semi) or part.span.earliest + each.width < others for each in exit.keepers(name)):
+        with loaded(stages, store, part) as found:
+            windows = {**stages.store.windows, name: found.window}
+            own = exit.over(stages.store, windows, found.keepers)
+            yield from own.leave(name, others, limit)

@@ -9,7 +9,8 @@ Partitions are the first bits of a key's hash: 0 to 15 for four bits, and from 3
 those that were split further, in which 2n and 2n + 1 are the halves of n, and partition p of the sixteen is at 16 + p.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -135,3 +136,22 @@ def epochs_of(runs: Runs) -> Epochs:
     """The inverse of ``runs_of``."""
     counts, values = zip(*runs, strict=True) if runs else ((), ())
     return np.repeat(np.array(values, np.int64), np.array(counts, np.int64))
+
+
+class Leaving:
+    """The rows of parts by the time of their newest tuple, for each stream."""
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        for part in parts:
+            found[part.stream].append((part.span.latest, part.rows))
+        self._latest = {name: np.array([latest for latest, _ in sorted(some)]) for name, some in found.items()}
+        self._rows = {name: np.cumsum([0, *(rows for _, rows in sorted(some))]) for name, some in found.items()}
+
+    def before(self, name: str, time: int) -> int:
+        """The rows of parts that are wholly older than ``time``."""
+        return int(self._rows[name][np.searchsorted(self._latest[name], time)]) if name in self._rows else 0
+
+    def rows(self, name: str) -> int:
+        """All of them."""
+        return int(self._rows[name][-1]) if name in self._rows else 0

@@ -22,11 +22,10 @@ from dovetail.engine.policies.memory.account import Account, take_them
 from dovetail.engine.policies.memory.policy import Incoming, Reach, Unlimited, others
 from dovetail.engine.policies.spill.choose import Choice, choice_of
 from dovetail.engine.policies.spill.flush import Flush
-from dovetail.engine.policies.spill.leave import leave
-from dovetail.engine.policies.spill.leaving import Leaving
+from dovetail.engine.policies.spill.loaded import leave
 from dovetail.engine.policies.spill.merge import merge_parts
 from dovetail.engine.policies.spill.missed import Members, Owed
-from dovetail.engine.policies.spill.part import EPOCH, Part
+from dovetail.engine.policies.spill.part import EPOCH, Leaving, Part
 from dovetail.engine.policies.spill.pauses import Pauses
 from dovetail.engine.policies.spill.section import Spilled
 from dovetail.engine.policies.spill.split import split_parts
