@@ -22,6 +22,7 @@ NAMES = {
     "equi3": "three streams on Spark, against Spark's own joins one after the other",
     "equi-wide": "two streams with four columns of payload on Spark, against Spark's own join",
     "outer": "a left outer join on Spark, against Spark's own",
+    "outer3": "two left joins of three streams in one operator on Spark, against two of Spark's own in a row",
     "band": "a band join on Spark, which Spark's own streams refuse; 1, 2 and 4 buckets",
     "peers": "equi, equi3, band and outer on Dovetail, Spark's own join, Flink SQL, Pathway and DuckDB offline",
     "nexmark": "the joins among the Nexmark queries, embedded; results equal to DuckDB's",

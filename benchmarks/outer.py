@@ -1,6 +1,7 @@
-"""A left outer join on Spark against Spark's own: equal rows, matched and unmatched, then speed.
+"""Left outer joins on Spark against Spark's own: equal rows, matched and unmatched, then speed.
 
-A third of the keys of A never occur in B. Rows at the end make everything before them come out; they are not compared.
+``outer`` joins two streams, ``outer3`` three: Dovetail in one operator, Spark by two of its joins in a row. A third of
+the keys of A never occur in B. Rows at the end make everything before them come out; they are not compared.
 """
 
 from typing import Any
@@ -12,14 +13,18 @@ from benchmarks.peer_spark import Pipeline
 from benchmarks.report import Report
 from benchmarks.settings import Settings
 from benchmarks.spark_runs import WARM_S, measure
-from benchmarks.workloads import left
+from benchmarks.workloads import Workload, left
 
 PIPELINES = {"dovetail": Pipeline("dovetail"), "spark_native": Pipeline("native", rocksdb=False)}
 
 
 def run(settings: Settings) -> Report:
+    """Two streams."""
+    return compare("Left outer join on Spark", left(settings.size(2_000_000, 60_000)), settings)
+
+
+def compare(title: str, workload: Workload, settings: Settings) -> Report:
     """Both pipelines over the same files."""
-    workload = left(settings.size(2_000_000, 60_000))
     expected = OfflineJoin(workload).sum()
     warm_s = settings.choose(WARM_S, 0)
     with inputs(workload, settings.choose(1_000_000, 40_000), closing=True) as folder:
@@ -33,4 +38,4 @@ def run(settings: Settings) -> Report:
     fields["vs_native"] = round(speeds["dovetail"] / speeds["spark_native"], 3)
     lines = [(name, found.rows, speeds[name], speeds["dovetail"] / speeds[name]) for name, found in sums.items()]
     header = ("pipeline", "results", "rows/s, steady state", "Dovetail is ... times this")
-    return Report("Left outer join on Spark", header, lines, fields)
+    return Report(title, header, lines, fields)

@@ -31,9 +31,15 @@ class OfflineJoin:
     def sql(self, select: str) -> str:
         """The whole query."""
         names = list(self._workload.tables)
-        if self._workload.how == "left":
-            return f"SELECT {select} FROM {names[0]} LEFT JOIN {names[1]} ON {self._condition(names)}"
+        if self._workload.how != "inner":
+            return f"SELECT {select} FROM {names[0]} {' '.join(self._left(names, at) for at in range(1, len(names)))}"
         return f"SELECT {select} FROM {', '.join(names)} WHERE {self._condition(names)}"
+
+    def _left(self, names: list[str], at: int) -> str:
+        """One left join; the times of all others are bounded by that of the first stream."""
+        own = self._workload.conditions_on(names[at], names[:at])
+        gap = f"epoch_us({names[0]}.ts) - epoch_us({names[at]}.ts) BETWEEN -{(w := self._workload.window_us)} AND {w}"
+        return f"LEFT JOIN {names[at]} ON {' AND '.join([*own, gap])}"
 
     def _condition(self, names: list[str]) -> str:
         gaps = [f"epoch_us({a}.ts) - epoch_us({b}.ts)" for a, b in combinations(names, 2)]

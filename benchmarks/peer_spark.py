@@ -11,7 +11,6 @@ own wherever a running session lets them be changed. Joins observe their results
 Spark's progress reports; of those in files they are taken from the files.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -32,7 +31,6 @@ from dovetail.runtime.spark.types import spark_schema
 
 IN_MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 CHECK = "check"
-STREAM = re.compile(r"([A-Z])\.")
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ def _native(workload: Workload, sources: dict[str, DataFrame]) -> DataFrame:
     What is joined once more may have one event-time column only, so a middle stream carries its time on as a number.
     """
     delay, names = f"{workload.delay_us} microseconds", list(sources)
-    middle, how = names[1:-1], "leftOuter" if workload.how == "left" else "inner"
+    middle, how = names[1:-1], "inner" if workload.how == "inner" else "leftOuter"
     marked = {name: source.withWatermark("ts", delay) for name, source in sources.items()}
     marked |= {name: marked[name].withColumn("us", F.expr("unix_micros(ts)")) for name in middle}
     joined = marked[names[0]].alias(names[0])
@@ -152,12 +150,11 @@ def _carried(item: str, middle: list[str]) -> str:
 
 def _condition(workload: Workload, joined: list[str], name: str) -> str:
     """What ties one more stream to those already joined: its predicates, and the window to each of them."""
-    width, known = workload.window_us, {*joined, name}
-    parts = {part: set(STREAM.findall(part)) for part in workload.on.split(" AND ")}
-    own = [part for part, named in parts.items() if name in named and named <= known]
+    width, own = workload.window_us, workload.conditions_on(name, joined)
     own += [f"{name}.ts >= {joined[0]}.ts - INTERVAL {width} MICROSECONDS"]
     own += [f"{name}.ts <= {joined[0]}.ts + INTERVAL {width} MICROSECONDS"]
-    own += [f"unix_micros({name}.ts) - {other}.us BETWEEN -{width} AND {width}" for other in joined[1:]]
+    if workload.how == "inner":  # else a middle stream may be missing, and the first bounds all times
+        own += [f"unix_micros({name}.ts) - {other}.us BETWEEN -{width} AND {width}" for other in joined[1:]]
     return " AND ".join(own)
 
 

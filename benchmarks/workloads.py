@@ -4,12 +4,16 @@
     equi-wide   the same with four columns of payload, one of them text
     equi3       three streams on the same key
     outer       equi as a left join, a third of the left keys without partner
+    outer3      A LEFT JOIN B LEFT JOIN C on one key, partners up to 10 s later; a third of A's keys have none in B, and
+                a third none in C
     band        ABS(A.x - B.x) <= e and no equality, 2,000 rows per second, windows of 20 s: about 2 matches per row
 
 Rows of a stream come evenly spaced and in order; streams are a fraction of a step apart, so that no two times are equal
 and the times of its members tell every result from every other.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +24,7 @@ import dovetail as dv
 
 KEYS = 100_000
 SECOND = 1_000_000
+STREAM = re.compile(r"([A-Z])\.")
 START = 1_700_000_000 * SECOND
 
 
@@ -39,7 +44,7 @@ class Workload:
     select: tuple[str, ...]
     checked: tuple[str, ...]
     delay_us: int = 0
-    how: str = "inner"
+    how: Any = "inner"
 
     @property
     def rows(self) -> int:
@@ -57,6 +62,11 @@ class Workload:
             inputs[name] = {"data": given} | (inputs[name] if isinstance(given, dv.Files) else {})
         streams = [dv.stream(name, time="ts", window=window, delay=delay, **given) for name, given in inputs.items()]
         return dv.join(*streams, on=self.on, select=", ".join(self.select), how=self.how, **options)
+
+    def conditions_on(self, name: str, joined: Sequence[str]) -> list[str]:
+        """The conditions that decide about one more stream, once others are joined."""
+        parts = {part: set(STREAM.findall(part)) for part in self.on.split(" AND ")}
+        return [part for part, named in parts.items() if name in named and named <= {*joined, name}]
 
     def bare(self) -> "Workload":
         """The same without rows, small enough to send to another process."""
@@ -115,6 +125,21 @@ def left(rows: int) -> Workload:
     lonely = np.where(keys % 3 == 0, keys + 2 * KEYS, keys)
     tables = {**base.tables, "A": kept.set_column(1, "k", pa.array(lonely))}
     return replace(base, name="outer", tables=tables, how="left")
+
+
+def left3(rows: int) -> Workload:
+    """Three streams: every row of A, with the rows of B and of C that come up to 10 s after it, or with NULL."""
+    random = np.random.default_rng(5)
+    times = {name: event_times(rows, 10_000, place, 0, "UTC") for place, name in enumerate("ABC")}
+    tables = {name: _keyed(random, rows, column) for name, column in times.items()}
+    for rest, name in enumerate("BC"):
+        keys = tables[name]["k"].to_numpy()
+        lonely = np.where(keys % 3 == rest, keys + 2 * KEYS, keys)
+        tables[name] = tables[name].set_column(1, "k", pa.array(lonely))
+    select = ("A.k", "A.ts AS a_ts", "B.ts AS b_ts", "C.ts AS c_ts", "A.v AS a_v", "B.v AS b_v", "C.v AS c_v")
+    on = "A.k = B.k AND B.ts >= A.ts AND A.k = C.k AND C.ts >= A.ts"
+    how, checked = {"B": "left", "C": "left"}, ("k", "a_ts", "b_ts", "c_ts")
+    return Workload("outer3", tables, on, None, 10 * SECOND, select, checked, how=how)
 
 
 def _keyed(random: np.random.Generator, rows: int, times: pa.Array) -> pa.Table:

@@ -2,6 +2,7 @@
 
 An order is paid within an hour and shipped within a day after it was made. Order 1 is, order 2 is paid and never
 shipped, order 3 is not even paid. Each comes out once: order 1 when its shipment has come, the others a day later.
+Three streams, two left joins, one operator; the conditions on times are its windows.
 """
 
 from datetime import datetime, timedelta
@@ -19,13 +20,14 @@ def at(*events: tuple[float, int]) -> pa.Table:
     return pa.Table.from_pylist([{"ts": START + timedelta(hours=hour), "id": id} for hour, id in events], SCHEMA)
 
 
-run = dv.join(
-    dv.stream("O", schema=SCHEMA, time="ts"),
-    dv.stream("P", schema=SCHEMA, time="ts", asof=dv.asof("forward", tolerance="1 hour")),
-    dv.stream("S", schema=SCHEMA, time="ts", asof=dv.asof("forward", tolerance="1 day")),
-    on="O.id = P.id AND O.id = S.id",
-    select="O.id, P.ts IS NULL AS unpaid, S.ts IS NULL AS unshipped",
-    how="left",
+run = dv.sql(
+    """
+    SELECT O.id, P.ts IS NULL AS unpaid, S.ts IS NULL AS unshipped
+    FROM O
+    LEFT JOIN P ON O.id = P.id AND P.ts BETWEEN O.ts AND O.ts + INTERVAL '1' HOUR
+    LEFT JOIN S ON O.id = S.id AND S.ts BETWEEN O.ts AND O.ts + INTERVAL '1' DAY
+    """,
+    *(dv.stream(name, schema=SCHEMA, time="ts") for name in "OPS"),
 ).local()
 
 for stream, rows in [

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 import dovetail as dv
 from dovetail.model.combinations import AXES, REFUSALS, Combination
+from dovetail.model.how import BY_STREAM
 from dovetail.testing import Close, Event, Push, Script, Tick, assert_same_rows, assert_subset, oracle, ordered, play
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us", tz="UTC"), "k": pa.int64(), "n": pa.int64(), "row": pa.int64()})
@@ -32,8 +33,8 @@ def whole(some: Combination) -> dict[str, str]:
 
 
 def names_of(cell: Combination) -> str:
-    """Its streams: a tree takes three."""
-    return "ABC" if "tree" in cell["runs"] else "AB"
+    """Its streams: a tree takes three, and so does a join with a word for each."""
+    return "ABC" if "tree" in cell["runs"] or cell["how"] == BY_STREAM else "AB"
 
 
 def query_of(cell: Combination, data: Mapping[str, Any], window: str = "4 seconds") -> dv.Query:
@@ -44,6 +45,8 @@ def query_of(cell: Combination, data: Mapping[str, Any], window: str = "4 second
     trees = {"tree": ((*names,), last), "deep tree": (names[0], (*names[1:], last))}
     options["plan"] = trees.get(cell["runs"], "auto")
     options["partitions"] = 2 if cell["runtime"] == "spark" else None
+    if cell["how"] == BY_STREAM:
+        options["how"] = {"B": "left", "C": "left"}
     shown = names[:1] if cell["how"] in ("semi", "anti") else list(data)
     select = ", ".join(f"{name}.row AS {name.lower()}" for name in shown)
     if cell["aggregates"] == "yes":

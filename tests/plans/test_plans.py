@@ -36,6 +36,9 @@ QUERIES = {
     "chain": join("ABC", "A.k = B.k AND B.k = C.k", select="A.k"),
     "cycle": join("ABC", "A.k = B.k AND B.j = C.j AND A.s = C.s", {"B": "1 minute"}, select="A.k", order="hold"),
     "band": join("AB", "ABS(A.x - B.x) <= 1.5 AND A.x > 0", select="A.x", how="left", late="keep"),
+    "left_anti": join(
+        "ABC", "A.k = B.k AND B.s = C.s", {"C": "1 hour"}, select="A.x, B.x AS y", how={"B": "left", "C": "anti"}
+    ),
     "similarity": join("AB", "COSINE_SIMILARITY(A.v, B.v) >= 0.9 AND A.k <> B.k", select="A.k, B.k AS other"),
     "residual": join("ABC", "A.k = B.k AND A.k + B.j < C.j AND (A.s = C.s OR B.x > C.x)", select="C.s"),
     "mixed": join(

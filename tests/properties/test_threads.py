@@ -1,6 +1,7 @@
 """Several threads: the rows of the oracle, whatever the join, the order, the pauses and how often cells change."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -20,14 +21,20 @@ from tests.properties.test_outer import outer_queries
 ORDERS = ["none", "sync", "hold", "adaptive"]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def small_pushes_are_shared() -> Iterator[None]:
+@contextmanager
+def small_pushes() -> Iterator[None]:
     """Pushes of two rows are large here and so are two results, so that cells come and go."""
     with (
         patch.object(pays, "LARGE_ROWS", 2),
         patch.object(pays, "_FEW_PUSHES", 1),
         patch("dovetail.runtime.threads.together._PIECE_ROWS", 2),
     ):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_pushes_are_shared() -> Iterator[None]:
+    with small_pushes():
         yield
 
 

@@ -78,9 +78,21 @@ QUERIES: dict[str, Callable[[], Any]] = {
     ),
     "no predicate ties 'T' to 'H' in 'T.value > 4 AND H.value > 5'. Add one, or write on='TRUE' to join every "
     "combination within the windows.": lambda: join(on="T.value > 4 AND H.value > 5"),
-    "how='left' is for two streams, and this query has 3; only inner joins take more": lambda: join(
-        "T", "H", "P", on="T.n = H.n AND H.n = P.n", how="left"
+    "how='right' is for two streams, and this query has 3; for more there are 'inner', 'left', 'semi', 'anti', one for "
+    "each stream. Name the stream whose rows are to be kept first": lambda: join(
+        "T", "H", "P", on="T.n = H.n AND H.n = P.n", how={"H": "right"}
     ),
+    "how: 'T' is the first stream, to which the others are joined; give the words for them: 'H', 'P'": lambda: join(
+        "T", "H", "P", on="T.n = H.n AND H.n = P.n", how={"T": "left"}
+    ),
+    "how of 'H'='outer': it is one of 'inner', 'left', 'right', 'full', 'semi', 'anti'": lambda: join(
+        how={"H": "outer"}
+    ),
+    "no condition ties 'H' to 'T'; name streams in the order of joining": lambda: join(
+        "T", "H", "P", on="T.n = P.n AND H.n = P.n", how={"H": "left", "P": "left"}
+    ),
+    "condition 'P.n = H.n': the rows of 'P' are not in the result of this join; only those of 'T' and 'H' "
+    "are": lambda: join("T", "P", "H", on="T.n = P.n AND P.n = H.n", how={"P": "semi"}, select="T.n"),
     "how='outer': it is one of 'inner', 'left', 'right', 'full', 'semi', 'anti'": lambda: join(how="outer"),
     "order='sorted': it is one of 'none', 'sync', 'hold', 'adaptive'": lambda: join(order="sorted"),
     "late='ignore': it is one of 'drop', 'keep', 'divert'": lambda: join(late="ignore"),

@@ -114,11 +114,34 @@ def test_results_are_not_left_out_of_an_outer_join(build: Callable[[], Any]) -> 
 
 def test_an_outer_join_of_three_streams() -> None:
     three = dv.join(*streams("ABC"), on="A.k = B.k AND B.k = C.k")
-    message = "how='left' is for two streams, and this query has 3; only inner joins take more"
+    message = "how='full' is for two streams, and this query has 3; for more there are 'inner', 'left', 'semi', 'anti'"
     with pytest.raises(dv.QueryError, match=message):
-        three.replace(how="left")
+        three.replace(how="full")
     with pytest.raises(dv.QueryError, match=message):
-        dv.join(*streams("ABC"), on="A.k = B.k AND B.k = C.k", how="left")
+        dv.join(*streams("ABC"), on="A.k = B.k AND B.k = C.k", how={"B": "left", "C": "full"})
+    assert (
+        three.replace(how="left").model.how == three.replace(how={"B": "left", "C": "left"}).model.how == "left, left"
+    )
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda **options: dv.join(*streams("ABC"), on="A.k = B.k AND B.k = C.k", how="left", **options),
+        lambda **options: dv.join(*streams("ABC"), on="A.k = B.k AND B.k = C.k", **options).replace(how="left"),
+    ],
+)
+def test_what_joins_of_one_stream_after_the_other_do_not_go_with(build: Callable[..., Any]) -> None:
+    wrong: dict[str, dict[str, Any]] = {
+        "how='by stream' and late='keep' do not go together": {"late": "keep"},
+        "how='by stream' and budget='memory spill' do not go together": {
+            "budget": dv.budget(memory="1 GB", policy="spill")
+        },
+        "how='by stream' and runs='tree' do not go together": {"plan": "binary"},
+    }
+    for message, options in wrong.items():
+        with pytest.raises(dv.QueryError, match=message):
+            build(**options)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,11 @@ from dovetail.model.check_asof import answered
 from dovetail.model.check_streams import check_named, check_several, check_streams
 from dovetail.model.choice import as_choice
 from dovetail.model.combinations import refusal
+from dovetail.model.how import HOWS, as_how, hidden
 from dovetail.model.intervals import with_implied_windows
 from dovetail.model.order import Adaptive
-from dovetail.model.query import HOWS, JoinQuery
+from dovetail.model.query import JoinQuery
+from dovetail.model.steps import with_own_conditions
 from dovetail.model.stream import Stream
 from dovetail.model.ties import check_tied
 from dovetail.model.tree import Tree
@@ -46,8 +48,12 @@ def join(
     """A query over two or more streams; mistakes in it are found here.
 
     A batch that fails, in a function of the user's own for example, raises and leaves the run as it was before; with
-    ``on_error="divert"`` its rows go to ``run.late`` instead, and the run goes on. In an as-of join (streams with
-    ``asof=``) ``how`` is "inner" or "left" for all of them, or a word for each: ``{"Q": "left"}``.
+    ``on_error="divert"`` its rows go to ``run.late`` instead, and the run goes on.
+
+    ``how`` is one of "inner", "left", "right", "full", "semi" and "anti" for two streams. For more it has a word for
+    each stream after the first, "inner" if it has none: ``{"B": "left", "C": "anti"}``. They are joined one after the
+    other, as SQL joins them, and a condition belongs to the last stream that it names. In an as-of join (streams with
+    ``asof=``) the words are "inner" and "left", for all of them or for each.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
@@ -55,7 +61,7 @@ def join(
     >>> dv.join(a, b, on="A.k = B.k", select="A.k", window="10 seconds").schema.names
     ['result_time', 'k']
     """
-    from dovetail.sql import Statement, bind_condition, bind_list
+    from dovetail.sql import Condition, Statement, bind_condition, bind_list
 
     check_options(unknown)
     windowed = _windowed(streams, window)
@@ -65,14 +71,17 @@ def join(
         _check_text("select", select, "columns as text, like 'A.k, B.v AS value', or None for all")
     condition = bind_condition(on, windowed, functions)
     if answered(windowed) is None:
-        windowed = with_implied_windows(windowed, condition.predicates)
+        stepwise = ", " in word
+        if stepwise:
+            condition = Condition(*with_own_conditions(windowed, condition.predicates, condition.filters))
+        windowed = with_implied_windows(windowed, condition.predicates, stepwise)
         check_streams(windowed)
     cross = on.strip().upper() == "TRUE"
     if not cross:
         check_tied([each.name for each in windowed], condition.predicates, f" in {on!r}")
-    seen = windowed[:1] if word in ("semi", "anti") else windowed
-    chosen = bind_list(select, seen, functions, [each.name for each in windowed[len(seen) :]])
-    bound = Statement(windowed, condition, chosen.outputs, word, chosen.aggregation, cross)  # type: ignore[arg-type]
+    unseen = hidden(word, [each.name for each in windowed])
+    chosen = bind_list(select, [each for each in windowed if each.name not in unseen], functions, unseen)
+    bound = Statement(windowed, condition, chosen.outputs, word, chosen.aggregation, cross)
     chosen_by_hand: dict[str, Any] = {"algorithm": algorithm, "plan": plan, "invalidation": invalidation}
     chosen_by_hand["on_error"] = on_error
     return _query(bound, order=order, late=late, budget=budget, partitions=partitions, **chosen_by_hand)
@@ -116,7 +125,7 @@ def _windowed(streams: tuple[Stream, ...], window: Any) -> tuple[Stream, ...]:
 def _with_words(streams: tuple[Stream, ...], how: Any) -> tuple[tuple[Stream, ...], str]:
     """As-of streams with the word that ``how`` has for each, and the word for the whole query."""
     if answered(streams) is None:
-        return streams, as_choice("how", how, HOWS)
+        return streams, as_how(how, [stream.name for stream in streams])
     names = [stream.name for stream in streams if stream.asof is not None]
     words = how if isinstance(how, Mapping) else dict.fromkeys(names, how)
     for name, word in words.items():

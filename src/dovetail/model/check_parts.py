@@ -50,7 +50,7 @@ def _check_column(column: Column, streams: Sequence[Stream], every: Sequence[Str
     """The column is in one of the streams, and has the type that it was bound with."""
     stream = next((each for each in streams if each.name == column.stream), None)
     if stream is None and any(each.name == column.stream for each in every):
-        raise QueryError(not_in_result(column.stream, streams[0].name))
+        raise QueryError(not_in_result(column.stream, [each.name for each in streams]))
     if stream is None:
         tail = nearest(column.stream, [each.name for each in streams]).replace("it has", "the query has", 1)
         raise QueryError(f"there is no stream '{column.stream}'; {tail}")
@@ -62,9 +62,10 @@ def _check_column(column: Column, streams: Sequence[Stream], every: Sequence[Str
         raise QueryError(f"column {column} has type {found}, and the query was made for {column.type}; make it anew")
 
 
-def not_in_result(stream: str, first: str) -> str:
-    """The sentence about the second stream of a semi or anti join."""
-    return f"the rows of '{stream}' are not in the result of this join; only those of '{first}' are"
+def not_in_result(stream: str, names: Sequence[str]) -> str:
+    """The sentence about the second stream of a semi or anti join; ``names``: those that can be spoken of."""
+    others = " and ".join(f"'{name}'" for name in names if name != stream)
+    return f"the rows of '{stream}' are not in the result of this join; only those of {others} are"
 
 
 def _check_until(select: Sequence[Output], seen: tuple[Stream, ...]) -> None:

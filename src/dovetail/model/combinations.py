@@ -14,12 +14,13 @@ from typing import Any
 
 from dovetail.errors import QueryError
 from dovetail.model.budget import Budget
+from dovetail.model.how import BY_STREAM, HOWS
 from dovetail.model.order import Adaptive
 from dovetail.model.window import RowWindow, TimeWindow
 
 # The first word of an axis is what a query has that says nothing.
 AXES: Mapping[str, tuple[str, ...]] = {
-    "how": ("inner", "left", "right", "full", "semi", "anti"),
+    "how": (*HOWS, BY_STREAM),  # by stream: one word for each of several streams
     "windows": ("time", "unbounded", "rows", "rows per key", "as of"),  # as of: only the best rows of a stream count
     "order": ("none", "sync", "hold", "adaptive"),
     "late": ("drop", "keep", "divert"),
@@ -69,6 +70,7 @@ class Refusal:
 
 
 _AS_OF = {"windows": ("as of",)}
+_BY_STREAM = {"how": (BY_STREAM,)}
 _FALSE_ROW = "what is left out would make another row wrong, for which it was a partner or was counted"
 
 REFUSALS: tuple[Refusal, ...] = (
@@ -81,7 +83,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         {"how": _NOT_INNER, "runs": _TREES},
-        "a tree joins the results of joins, and this kind of join is of two streams",
+        "a tree joins the results of joins, and this kind of join judges every row by all streams at once",
         "Take plan='multiway'.",
     ),
     Refusal(
@@ -113,6 +115,36 @@ REFUSALS: tuple[Refusal, ...] = (
         {"on_error": ("divert",), "runtime": ("spark",)},
         "a batch that fails is tried again by Spark, and then ends the query",
         "Have the function give NULL for rows it cannot judge.",
+    ),
+    Refusal(
+        _BY_STREAM | {"windows": _COUNTED},
+        "a row that is pushed out of its window leaves at a time that depends on which partner it is judged with",
+        "Give every stream a time window.",
+    ),
+    Refusal(
+        _BY_STREAM | {"windows": ("unbounded",)},
+        "rows look for what is missing when they leave their windows, and without one they never do",
+        "Give every stream a time window, or conditions on times that imply one.",
+    ),
+    Refusal(
+        _BY_STREAM | {"late": ("keep",)},
+        "a late row could be the partner of a row that came out without one",
+        "Take late='drop' or 'divert'.",
+    ),
+    Refusal(
+        _BY_STREAM | {"runs": ("shared",)},
+        "rows that come out without partners are judged by the windows of one query",
+        "Let it run alone.",
+    ),
+    Refusal(
+        _BY_STREAM | {"budget": ("memory spill",)},
+        "whether a row has a partner is asked of all streams at once, when it leaves, and some would be on disk",
+        "Take policy='fail', or shorter windows.",
+    ),
+    Refusal(
+        _BY_STREAM | {"aggregates": ("yes",)},
+        "a row without a partner comes out when its rows leave, and would cease to count at that moment",
+        "Aggregate afterwards.",
     ),
     Refusal(
         _AS_OF | {"how": AXES["how"][2:]},
@@ -155,7 +187,7 @@ def features_of(query: Any, runs: str | None = None, runtime: str = "embedded") 
     windows = [stream.window for stream in query.streams if isinstance(stream.window, RowWindow)]
     endless = any(isinstance(stream.window, TimeWindow) and stream.window.unbounded for stream in query.streams)
     return {
-        "how": query.how,
+        "how": BY_STREAM if query.stepwise else query.how,
         "windows": "as of"
         if query.answered
         else "unbounded"

@@ -7,12 +7,6 @@ from dovetail.model.budget import Budget
 from dovetail.model.number import as_count
 
 
-def check_how(how: str, streams: int) -> None:
-    """Outer, semi and anti joins are for two streams."""
-    if how != "inner" and streams != 2:
-        raise QueryError(f"how={how!r} is for two streams, and this query has {streams}; only inner joins take more")
-
-
 def check_partitions(partitions: Any) -> None:
     """None lets the session decide."""
     if partitions is not None and as_count(partitions) is None:

@@ -12,13 +12,15 @@ all others do. Times in one period, DATE_TRUNC('hour', A.ts) = DATE_TRUNC('hour'
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import permutations
 
 import pyarrow as pa
 
 from dovetail.errors import QueryError
 from dovetail.model.duration import PERIODS_US
 from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
-from dovetail.model.predicate import Band, Equality, Predicate
+from dovetail.model.predicate import Band, Equality, Predicate, predicate_streams
+from dovetail.model.steps import ancestors
 from dovetail.model.stream import Stream
 from dovetail.model.window import UNBOUNDED_US, TimeWindow
 
@@ -27,15 +29,41 @@ _CLOCKS_BACK_US = 3 * 3_600_000_000  # at most so much longer is a period in whi
 Bounds = dict[tuple[str, str], int]  # the largest that the time of one stream less that of another can be
 
 
-def with_implied_windows(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> tuple[Stream, ...]:
-    """Streams without a window with the smallest that loses no result: of conditions on times, or none at all."""
+def with_implied_windows(
+    streams: Sequence[Stream], predicates: Sequence[Predicate], stepwise: bool = False
+) -> tuple[Stream, ...]:
+    """Streams without a window with the smallest that loses no result: of conditions on times, or none at all.
+
+    ``stepwise``: a stream may be missing in a result, and then its conditions bound nobody.
+    """
+    bounds = _bounds_stepwise(streams, predicates) if stepwise else _all_bounds(streams, predicates)
+    return tuple(_windowed(stream, streams, bounds) for stream in streams)
+
+
+def _all_bounds(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> Bounds:
+    """From conditions and windows, of streams that are all there."""
     bounds = _bounds(streams, predicates)
     for stream in streams:
         if isinstance(stream.window, TimeWindow):
             for other in streams:
                 _tighten(bounds, other.name, stream.name, stream.window.length_us)
     _close(bounds, [stream.name for stream in streams])
-    return tuple(_windowed(stream, streams, bounds) for stream in streams)
+    return bounds
+
+
+def _bounds_stepwise(streams: Sequence[Stream], predicates: Sequence[Predicate]) -> Bounds:
+    """For each pair of streams what follows from the streams that must be there if both of them are."""
+    names = [stream.name for stream in streams]
+    needed = ancestors(names, predicates)
+    bounds: Bounds = {}
+    for one, other in permutations(names, 2):
+        there = needed[one] | needed[other]
+        bound = _all_bounds(
+            [stream for stream in streams if stream.name in there],
+            [predicate for predicate in predicates if predicate_streams(predicate) <= there],
+        )
+        _tighten(bounds, one, other, bound.get((one, other), _ENDLESS))
+    return bounds
 
 
 def _windowed(stream: Stream, streams: Sequence[Stream], bounds: Bounds) -> Stream:

@@ -27,6 +27,8 @@ def _times(query: JoinQuery) -> set[tuple[str, str] | None]:
     missing: Collection[str] = {"left": query.names[1:], "right": query.names[:1], "full": query.names}.get(
         query.how, ()
     )
+    if query.stepwise:
+        missing = [name for name, word in query.words.items() if word == "left"]
     if query.answered is not None:
         missing = [stream.name for stream in query.streams if stream.asof is not None and stream.asof.how == "left"]
     return {(stream.name, stream.time) for stream in query.streams if stream.name not in missing}

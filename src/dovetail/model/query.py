@@ -21,22 +21,22 @@ from dovetail.model.check_streams import check_streams
 from dovetail.model.choice import as_choice
 from dovetail.model.combinations import check_combination
 from dovetail.model.expression import Expression, columns_of
-from dovetail.model.fitting import check_budget, check_how, check_partitions
+from dovetail.model.fitting import check_budget, check_partitions
+from dovetail.model.how import HOWS, Word, as_how, hidden, words_of
 from dovetail.model.intervals import check_times
 from dovetail.model.nested import with_fields
 from dovetail.model.order import as_order
 from dovetail.model.output import Output
 from dovetail.model.predicate import Predicate, operands
+from dovetail.model.steps import check_steps
 from dovetail.model.stream import Stream
 from dovetail.model.ties import check_tied
 from dovetail.model.tree import as_plan
 
-How = Literal["inner", "left", "right", "full", "semi", "anti"]
 Late = Literal["drop", "keep", "divert"]
 Invalidation = Literal["auto", "active", "lazy"]
 OnError = Literal["raise", "divert"]
 
-HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
 LATE: tuple[Late, ...] = ("drop", "keep", "divert")
 INVALIDATIONS: tuple[Invalidation, ...] = ("auto", "active", "lazy")
 ON_ERROR: tuple[OnError, ...] = ("raise", "divert")
@@ -53,7 +53,7 @@ class JoinQuery:
     predicates: tuple[Predicate, ...]
     filters: tuple[tuple[str, Expression], ...]
     select: tuple[Output, ...]
-    how: How = "inner"
+    how: str = "inner"
     order: Any = "none"
     late: Late = "drop"
     budget: Budget | None = None
@@ -67,7 +67,8 @@ class JoinQuery:
 
     def __post_init__(self) -> None:
         check_streams(self.streams)
-        as_choice("how", self.how, HOWS)
+        how = as_how(self.how, self.names) if self.answered is None else as_choice("how", self.how, HOWS)
+        object.__setattr__(self, "how", how)
         object.__setattr__(self, "streams", _with_fields(self))
         check_parts(self.streams, self.predicates, self.filters, self.select, self.aggregation, self.seen)
         check_times(self.streams, self.predicates)
@@ -84,10 +85,10 @@ class JoinQuery:
         as_choice("on_error", self.on_error, ON_ERROR)
         check_budget(self.budget)
         check_combination(self)
-        if self.answered is None:
-            check_how(self.how, len(self.streams))
-        else:
+        if self.answered is not None:
             check_asof(self.streams, self.answered, self.predicates, self.how)
+        elif self.stepwise:
+            check_steps(self.names, self.words, self.predicates, self.filters, self.cross)
 
     @cached_property
     def answered(self) -> str | None:
@@ -102,9 +103,20 @@ class JoinQuery:
         return tuple(stream.name for stream in self.streams)
 
     @property
+    def stepwise(self) -> bool:
+        """Whether more than two streams are joined one after the other, and some rows come out without partners."""
+        return ", " in self.how
+
+    @cached_property
+    def words(self) -> dict[str, Word]:
+        """How each stream after the first is joined, if ``stepwise``."""
+        return words_of(self.how, self.names)
+
+    @property
     def seen(self) -> tuple[Stream, ...]:
-        """The streams whose rows are in the results: of a semi or anti join only the first."""
-        return self.streams[:1] if self.how in ("semi", "anti") else self.streams
+        """The streams whose rows are in the results: not those of which it only matters whether there are any."""
+        unseen = hidden(self.how, self.names)
+        return tuple(stream for stream in self.streams if stream.name not in unseen)
 
     def filters_of(self, stream: str | None = None) -> tuple[Expression, ...]:
         """The conditions on one stream alone, of this stream or of all."""
@@ -132,8 +144,8 @@ class JoinQuery:
     @property
     def preserved(self) -> tuple[str, ...]:
         """The streams whose unmatched rows come out; of an as-of join, the one whose rows are answered."""
-        if self.answered is not None:
-            return (self.answered,)
+        if self.answered is not None or self.stepwise:
+            return (self.answered or self.names[0],)
         left, right = self.names[0], self.names[-1]
         sides: dict[str, tuple[str, ...]] = {"left": (left,), "anti": (left,), "right": (right,), "full": (left, right)}
         return sides.get(self.how, ())

@@ -18,7 +18,7 @@ def explain(report: Report, costs: bool = True) -> str:
     lines = [_head(report), "plan", *(f"  {line}" for line in draw_plan(report))]
     for name, operator in report.get("parts", {"": report}).items():
         lines += [f"operator {name}"] if name else []
-        lines += [*_streams(operator, costs), *_probes(operator, costs), *_aggregates(operator)]
+        lines += [*_streams(operator, costs), *_probes(operator, costs), *_leaving(operator), *_aggregates(operator)]
     if costs:
         lines += [*_costs(report), *_splits(report), *_assumed(report)]
     for operator in report.get("parts", {"": report}).values():
@@ -56,6 +56,16 @@ def _probes(report: Report, costs: bool) -> Iterator[str]:
             then = ", then " + " AND ".join(step["then"]) if step["then"] else ""
             matches = f": {number(step['matches'])} matches" if costs else ""
             yield f"    -> {step['stream']} {step['by']}{then}{matches}"
+
+
+def _leaving(report: Report) -> Iterator[str]:
+    leaving = report.get("leaving")
+    if leaving:
+        yield "rows without partners"
+        yield f"  rows of {', '.join(leaving['look'])} look for what is missing when they leave"
+        yield f"  rows of {', '.join(leaving['kept'])} are kept until those of {leaving['first']} they meet have left"
+        if not leaving["probes"]:
+            yield "  rows that arrive are stored and do not probe: every result comes out when its rows leave"
 
 
 def _aggregates(report: Report) -> Iterator[str]:

@@ -137,7 +137,7 @@ def partition_grid(
 
     ``along``: it has none but these axes.
     """
-    candidates: list[Axis] = [*_key_axes(query), *_range_axes(query), *_stream_axes(query)]
+    candidates = _candidates(query)
     if along is not None:
         wanted = [replace(axis, size=1) for axis in along]
         candidates = [axis for axis in candidates if axis in wanted]
@@ -145,6 +145,34 @@ def partition_grid(
     grids = (_with_sizes(whole, candidates, sizes) for sizes in _products(len(candidates), buckets))
     allowed = (grid for grid in grids if serves(grid, query))
     return min(allowed, key=lambda grid: (grid.copy_factor / grid.cells, grid.copy_factor, len(grid.axes)))
+
+
+def _candidates(query: JoinQuery) -> list[Axis]:
+    if query.stepwise:
+        return [*_axes_of_the_first(query), StreamAxis(query.names[0])]
+    return [*_key_axes(query), *_range_axes(query), *_stream_axes(query)]
+
+
+def _axes_of_the_first(query: JoinQuery) -> Iterator[KeyAxis]:
+    """The columns of the first stream that others equal, those of the same streams together.
+
+    A stream owns a coordinate if its own conditions compare it with one that does; one without is copied. So all
+    partners of a row of the first stream, and theirs, are where it is, whichever of them there are.
+    """
+    first = query.names[0]
+    pairs = [
+        sides for p in query.predicates if isinstance(p, Equality) for sides in ((p.left, p.right), (p.right, p.left))
+    ]
+    by_owners: dict[tuple[str, ...], dict[str, tuple[Expression, ...]]] = {}
+    for start in dict.fromkeys(left for left, _ in pairs if streams_of(left) == {first} and is_hashable(left.type)):
+        keys = {first: start}
+        for name in query.names[1:]:
+            own = [far for near, far in pairs if _stream(far) == name and keys.get(_stream(near)) == near]
+            keys |= {name: own[0]} if own else {}
+        together = by_owners.setdefault(tuple(keys), dict.fromkeys(keys, ()))
+        for name, expression in keys.items():
+            together[name] += (expression,)
+    return (KeyAxis(keys) for keys in by_owners.values())
 
 
 def serves(grid: Grid, query: JoinQuery) -> bool:

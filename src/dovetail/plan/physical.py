@@ -186,6 +186,38 @@ class Storage:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """A step over tuples some of which cannot match: ``compared`` are the numbers that both must have.
+
+    ``with_null`` are conditions on a stream that is missing, which may hold all the same.
+    """
+
+    level: Level
+    compared: tuple[Attribute, ...]
+    verify: tuple[Equality, ...]
+    with_null: tuple[Predicate, ...] = ()
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Of a join of one stream after the other: the way back to the first of each stream that may lack a partner.
+
+    ``stages[stream, present]`` is how partners of combinations of the streams ``present`` are found; there are none if
+    it has no entry. Tuples of ``kept`` streams are asked for until all of the first that they can meet have left.
+    """
+
+    gathers: Mapping[str, tuple[Stage, ...]]
+    stages: Mapping[tuple[str, frozenset[str]], Stage]
+    kept: frozenset[str]
+
+    @property
+    def levels(self) -> list[Level]:
+        """All steps, for whoever stores what they read."""
+        gathered = [stage for stages in self.gathers.values() for stage in stages]
+        return [stage.level for stage in (*gathered, *self.stages.values())]
+
+
+@dataclass(frozen=True)
 class Plan:
     """A query with the storage of every stream and the probe order of every arrival."""
 
@@ -193,6 +225,7 @@ class Plan:
     storage: Mapping[str, Storage]
     probes: Mapping[str, tuple[Level, ...]]
     verify: tuple[Equality, ...]
+    steps: Steps | None = None
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:

@@ -2,22 +2,20 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-import pyarrow as pa
-
 from dovetail.errors import PlanError
 from dovetail.model.algorithm import Algorithm
 from dovetail.model.expression import Expression, streams_of
-from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, Similarity, predicate_streams
+from dovetail.model.predicate import Band, Equality, Similarity, predicate_streams
 from dovetail.model.query import JoinQuery
+from dovetail.model.steps import step_of
 from dovetail.model.window import RowWindow
-from dovetail.plan.choose_algorithm import cell_width
-from dovetail.plan.join_graph import applicable, close_equalities
+from dovetail.plan.join_graph import close_equalities
+from dovetail.plan.levels import levels_of, stream_of, to_verify
 from dovetail.plan.physical import (
     Access,
     AnyAccess,
     Attribute,
     BandAccess,
-    Cells,
     Group,
     Key,
     KeyAccess,
@@ -27,13 +25,12 @@ from dovetail.plan.physical import (
     PairAccess,
     Plan,
     Ranking,
-    SimilarityAccess,
     Storage,
     TimeAccess,
     Vector,
-    key_access,
 )
 from dovetail.plan.plan_asof import plan_asof
+from dovetail.plan.plan_steps import plan_steps
 from dovetail.plan.rules import Draft, decide
 
 
@@ -50,101 +47,18 @@ def plan_query(
     decided = decide(Draft(query, predicates))
     algorithms = {**decided.algorithms, **(algorithms or {})}
     orders = {**decided.orders, **(orders or {})}
-    probes = {name: _levels(name, orders[name], predicates, algorithms) for name in query.names}
+    probes = {name: levels_of(name, orders[name], predicates, algorithms) for name in query.names}
+    steps = plan_steps(query, algorithms) if query.stepwise else None
+    levels = [level for each in probes.values() for level in each] + (steps.levels if steps else [])
     lazy = decided.lazy if lazy is None else lazy
-    storage = {name: _storage(query, name, algorithms[name], probes, name in lazy) for name in query.names}
-    return Plan(query, storage, probes, tuple(_to_verify(query, probes)))
+    storage = {name: _storage(query, name, algorithms[name], levels, name in lazy) for name in query.names}
+    verify = tuple(to_verify(query.predicates, levels))
+    return Plan(query, storage, probes, verify, steps)
 
 
-def _levels(
-    arriving: str, order: Sequence[str], predicates: Sequence[Predicate], algorithms: Mapping[str, Algorithm]
-) -> tuple[Level, ...]:
-    bound = frozenset({arriving})
-    levels = []
-    for name in order:
-        usable = list(applicable(predicates, bound, name))
-        access, used = _access(name, usable, algorithms[name], arriving)
-        ties = frozenset(stream for predicate in usable for stream in predicate_streams(predicate)) - {name}
-        settled = set(used)
-        levels.append(Level(name, access, tuple(predicate for predicate in usable if predicate not in settled), ties))
-        bound |= {name}
-    return tuple(levels)
-
-
-def _access(
-    name: str, usable: Sequence[Predicate], algorithm: Algorithm, arriving: str
-) -> tuple[Access, Sequence[Predicate]]:
-    """How candidates of ``name`` are found, and the predicates that this already settles."""
-    equalities = [predicate for predicate in usable if isinstance(predicate, Equality)]
-    bands = [predicate for predicate in usable if isinstance(predicate, Band)]
-    bands.sort(key=lambda band: (band.low is None) + (band.high is None))
-    if algorithm == "sorted" and equalities and bands:
-        key = _key_access(name, equalities, True, arriving)
-        return PairAccess(key, _band_access(name, bands[0], algorithm)), [*equalities, bands[0]]
-    if algorithm == "sorted" and bands:
-        return _band_access(name, bands[0], algorithm), bands[:1]
-    if equalities:
-        return _key_access(name, equalities, algorithm in ("hash", "sorted"), arriving), equalities
-    if bands and (algorithm != "hash" or cell_width(bands[0]) is not None):
-        return _band_access(name, bands[0], algorithm), bands[:1]
-    for predicate in usable:
-        if isinstance(predicate, Alternatives) and algorithm == "hash":
-            return _any_access(name, predicate), []
-    if bands:
-        return _band_access(name, bands[0], algorithm), bands[:1]
-    for predicate in usable:
-        if isinstance(predicate, Similarity):
-            own, bound = _sides(name, predicate.left, predicate.right)
-            access = SimilarityAccess(Vector(own), Vector(bound), _stream(bound), predicate)
-            return access, [predicate]
-    return TimeAccess(), []
-
-
-def _key_access(name: str, equalities: Sequence[Equality], indexed: bool, arriving: str) -> KeyAccess:
-    """One pair per own expression; further equalities of the same expression follow by transitivity.
-
-    If possible the arriving stream is the other side: its tuples lie side by side, those found on the way do not.
-    """
-    sides = [_sides(name, equality.left, equality.right) for equality in equalities]
-    sides.sort(key=lambda pair: _stream(pair[1]) != arriving)
-    pairs = dict(reversed(sides))
-    ordered = sorted(pairs, key=str)
-    return KeyAccess(Key(tuple(ordered)), tuple(pairs[own] for own in ordered), indexed)
-
-
-def _band_access(name: str, band: Band, algorithm: Algorithm) -> BandAccess:
-    own, bound = _sides(name, band.left, band.right)
-    width = cell_width(band) if algorithm == "hash" else None
-    cells = None if width is None else Cells(Number(own), width)
-    return BandAccess(
-        Number(own), Number(bound), _stream(bound), band, algorithm == "sorted" or cells is not None, cells
-    )
-
-
-def _any_access(name: str, alternatives: Alternatives) -> AnyAccess:
-    """The disjunction itself is still checked: its branches may ask for more than equal keys."""
-    options, others = [], set()
-    for branch in alternatives.branches:
-        own, bound = zip(*(_sides(name, each.left, each.right) for each in branch), strict=True)
-        options.append((Option(own), Option(bound)))
-        others.add(_stream(bound[0]))
-    return AnyAccess(tuple(options), others.pop(), alternatives)
-
-
-def _sides(name: str, left: Expression, right: Expression) -> tuple[Expression, Expression]:
-    return (left, right) if streams_of(left) == {name} else (right, left)
-
-
-def _stream(expression: Expression) -> str:
-    (name,) = streams_of(expression)
-    return name
-
-
-def _storage(
-    query: JoinQuery, name: str, algorithm: Algorithm, probes: Mapping[str, Sequence[Level]], lazy: bool
-) -> Storage:
-    attributes = dict.fromkeys(_attributes(name, probes))
-    accesses = [level.access for levels in probes.values() for level in levels if level.stream == name]
+def _storage(query: JoinQuery, name: str, algorithm: Algorithm, levels: Sequence[Level], lazy: bool) -> Storage:
+    attributes = dict.fromkeys(_attributes(name, levels))
+    accesses = [level.access for level in levels if level.stream == name]
     hashed: dict[Key | Group | Option, None] = dict.fromkeys(
         access.own for access in accesses if isinstance(access, KeyAccess) and access.indexed and algorithm == "hash"
     )
@@ -158,9 +72,19 @@ def _storage(
     if group is not None:
         attributes[group] = None
         hashed[group] = None
-    keeps_all = name in query.preserved or isinstance(query.stream(name).window, RowWindow)
+    keeps_all = name in query.preserved or _joined_without(query, name) or _counts_rows(query, name)
     indexes = tuple(hashed), tuple(ranked), tuple(celled)
     return Storage(algorithm, query.columns_read(name), tuple(attributes), *indexes, keeps_all, lazy)
+
+
+def _joined_without(query: JoinQuery, name: str) -> bool:
+    """Whether a tuple that a later stream has no partner for may be in a result all the same."""
+    later = [each for each in query.predicates if step_of(each, query.names) != name] if query.stepwise else []
+    return any(name in predicate_streams(predicate) for predicate in later)
+
+
+def _counts_rows(query: JoinQuery, name: str) -> bool:
+    return isinstance(query.stream(name).window, RowWindow)
 
 
 def row_group(query: JoinQuery, name: str) -> Group | None:
@@ -178,13 +102,9 @@ def row_group(query: JoinQuery, name: str) -> Group | None:
     return Group(tuple(own))
 
 
-def _attributes(name: str, probes: Mapping[str, Sequence[Level]]) -> Iterable[Attribute]:
+def _attributes(name: str, levels: Sequence[Level]) -> Iterable[Attribute]:
     """Every number that some probe reads of a stored or arriving tuple of ``name``."""
-    for levels in probes.values():
-        for level in levels:
-            for attribute in _read_by(level):
-                if _owner(attribute) == name:
-                    yield attribute
+    return (attribute for level in levels for attribute in _read_by(level) if _owner(attribute) == name)
 
 
 def _read_by(level: Level) -> Iterable[Attribute]:
@@ -219,38 +139,8 @@ def _read_to_find(access: Access) -> Iterable[Attribute]:
 
 
 def _one_stream(expressions: Sequence[Expression]) -> bool:
-    return len({_stream(expression) for expression in expressions}) == 1
+    return len({stream_of(expression) for expression in expressions}) == 1
 
 
 def _owner(attribute: Attribute) -> str:
-    return _stream(attribute.expressions[0] if isinstance(attribute, Key | Group | Option) else attribute.expression)
-
-
-def _to_verify(query: JoinQuery, probes: Mapping[str, Sequence[Level]]) -> Iterable[Equality]:
-    """Equalities whose codes are hashes, so that equal codes still need equal values."""
-    combined = {
-        expression
-        for levels in probes.values()
-        for level in levels
-        if (access := key_access(level.access)) is not None and len(access.bound) > 1
-        for expression in (*access.own.expressions, *access.bound)
-    }
-    for predicate in query.predicates:
-        if isinstance(predicate, Equality) and (
-            not is_exact(predicate.left.type) or predicate.left in combined or predicate.right in combined
-        ):
-            yield predicate
-
-
-def is_exact(type_: pa.DataType) -> bool:
-    """Whether a single value of this type fits into its 64-bit code without hashing."""
-    if pa.types.is_decimal128(type_):
-        return bool(type_.precision <= 18)
-    return not (
-        pa.types.is_string(type_)
-        or pa.types.is_large_string(type_)
-        or pa.types.is_binary(type_)
-        or pa.types.is_large_binary(type_)
-        or pa.types.is_fixed_size_binary(type_)
-        or pa.types.is_decimal(type_)
-    )
+    return stream_of(attribute.expressions[0] if isinstance(attribute, Key | Group | Option) else attribute.expression)

@@ -48,6 +48,7 @@ def plan_report(plan: Plan, known: Statistics, weights: Weights, by_rule: bool =
         "plan": "multiway",
         "streams": {name: _stream(plan, name, known, weights, by_rule) for name in query.names},
         "probes": {name: _probe(plan, name, known, by_rule) for name in query.names},
+        "leaving": _leaving(plan),
         "aggregates": str(query.aggregation) if query.aggregation else None,
         "predicted": predicted(plan, known, weights),
         "measured": _measured(known),
@@ -56,6 +57,15 @@ def plan_report(plan: Plan, known: Statistics, weights: Weights, by_rule: bool =
         "partitioning": _partitioning(plan),
         "one_thread": why_one_thread(query),
     }
+
+
+def _leaving(plan: Plan) -> dict[str, Any] | None:
+    """Of a join of one stream after the other: who looks for what is missing, and what is kept for it."""
+    if plan.steps is None:
+        return None
+    names, seen = plan.query.names, len(plan.query.seen)
+    look, kept = ([name for name in names if name in each] for each in (plan.steps.gathers, plan.steps.kept))
+    return {"first": names[0], "look": look, "kept": kept, "probes": seen == len(names)}
 
 
 def predicted(plan: Plan, known: Statistics, weights: Weights) -> dict[str, Any]:

@@ -18,10 +18,11 @@ import pyarrow as pa
 from dovetail.errors import QueryError
 from dovetail.model.expression import Column, Expression, columns_of
 from dovetail.model.fingerprint import fingerprint
+from dovetail.model.how import How
 from dovetail.model.nested import plain_schema
 from dovetail.model.output import Output
 from dovetail.model.predicate import Equality, Predicate
-from dovetail.model.query import How, JoinQuery
+from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow, TimeWindow, Window
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query

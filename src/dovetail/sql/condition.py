@@ -12,6 +12,7 @@ from sqlglot import exp
 from dovetail.errors import QueryError
 from dovetail.model.expression import Expression, UserFunction, streams_of
 from dovetail.model.predicate import Predicate
+from dovetail.model.steps import tied_to
 from dovetail.model.stream import Stream
 from dovetail.sql.band import merge_bands
 from dovetail.sql.bind import term
@@ -42,15 +43,17 @@ def bind_condition(text: str, streams: Sequence[Stream], functions: Mapping[str,
         raise QueryError(str(mistake)) from None
 
 
-def condition_of(nodes: Sequence[exp.Expr], scope: Scope) -> Condition:
-    """The condition that several nodes state together."""
+def condition_of(nodes: Sequence[exp.Expr], scope: Scope, about: Stream | None = None) -> Condition:
+    """The condition that several nodes state together, ``about`` the partners of one stream if they stand in its ON."""
     order = tuple(stream.name for stream in scope.streams)
     predicates: list[Predicate] = []
     filters: list[tuple[str, Expression]] = []
     for conjunct in (part for node in nodes for part in conjuncts(_whole(node, scope))):
         check_comparisons(conjunct, scope.streams)
         names = streams_of(conjunct)
-        if len(names) > 1:
+        if about is not None and about.name not in names:
+            predicates.append(tied_to(about, conjunct))
+        elif len(names) > 1:
             predicates.append(as_predicate(conjunct, order))
         else:
             filters.append((min(names, default=order[0]), conjunct))

@@ -3,6 +3,7 @@
     FROM Temperature T, Humidity H                   inner join of Temperature as T and Humidity as H
     FROM A JOIN B ON A.k = B.k JOIN C ON B.k = C.k   inner join of three
     FROM A LEFT JOIN B ON A.k = B.k                  rows of A without a partner come out too
+    FROM A LEFT JOIN B ON ... ANTI JOIN C ON ...     one stream after the other, each by its own ON
     FROM A ASOF JOIN B ON A.k = B.k AND A.t >= B.t   each row of A with the one best row of B
 
 Commas, JOIN, INNER JOIN and CROSS JOIN mean the same for an inner join: all conditions together decide.
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dovetail.model.asof import Missing
-from dovetail.model.query import How
+from dovetail.model.how import WORDS, How
 from dovetail.sql.dialect import sql_text
 from dovetail.sql.place import Source
 
@@ -58,11 +59,17 @@ class From:
     """
 
     inputs: tuple[Input, ...]
-    how: How
+    how: str
     words: str
     conditions: tuple[exp.Expr, ...]
     crossed: bool
     asof: tuple[tuple[str, Missing], ...] = ()
+    own: tuple[exp.Expr | None, ...] = ()
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether each of several streams is joined by its own ON, given in ``own``."""
+        return ", " in self.how
 
 
 def read_from(select: exp.Select, source: Source) -> From:
@@ -74,15 +81,16 @@ def read_from(select: exp.Select, source: Source) -> From:
     inputs = tuple(_input(node, source) for node in (first.this, *(join.this for join in joins)))
     kinds = [_kind(join, source) for join in joins]
     outer = [(join, kind) for join, kind in zip(joins, kinds, strict=True) if kind != "inner"]
-    if outer:
-        _check_outer(outer[0][0], len(inputs), source)
+    for join, kind in outer:
+        _check_outer(join, kind, len(inputs), source)
     asof = {each.name: _missing(join, source) for each, join in zip(inputs[1:], joins, strict=True) if join.method}
     if outer and asof:
         raise source.at(f"{_words(outer[0][0])} and ASOF JOIN in one query are not available", outer[0][0].this)
-    how: How = outer[0][1] if outer else "left" if "left" in asof.values() else "inner"
+    how: str = ", ".join(kinds) if outer else "left" if "left" in asof.values() else "inner"
     words = _words(outer[0][0]) if outer else "ASOF LEFT JOIN" if asof else "JOIN"
     conditions = tuple(join.args[part] for join in joins for part in ("match_condition", "on") if join.args.get(part))
-    return From(inputs, how, words, conditions, any(join.kind == "CROSS" for join in joins), tuple(asof.items()))
+    crossed, own = any(join.kind == "CROSS" for join in joins), tuple(join.args.get("on") for join in joins)
+    return From(inputs, how, words, conditions, crossed, tuple(asof.items()), own)
 
 
 def _missing(join: exp.Join, source: Source) -> Missing:
@@ -122,9 +130,13 @@ def _words(join: exp.Join) -> str:
     return " ".join(filter(None, (join.side or "LEFT", join.kind.replace("OUTER", ""), "JOIN")))
 
 
-def _check_outer(join: exp.Join, inputs: int, source: Source) -> None:
+def _check_outer(join: exp.Join, kind: How, inputs: int, source: Source) -> None:
     words = _words(join)
-    if inputs != 2:
-        raise source.at(f"{words} is for two streams, and this query has {inputs}; inner joins take more", join.this)
+    if inputs != 2 and kind not in WORDS:
+        raise source.at(
+            f"{words} is for two streams, and this query has {inputs}; begin with the stream whose rows are to be "
+            "kept, and write LEFT JOIN",
+            join.this,
+        )
     if not join.args.get("on"):
         raise source.at(f"{words} needs its condition in ON", join.this)

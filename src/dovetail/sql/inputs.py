@@ -58,10 +58,10 @@ def windowed(
 
 
 def bounded(
-    inputs: Sequence[Input], streams: Sequence[Stream], condition: Condition, source: Source
+    inputs: Sequence[Input], streams: Sequence[Stream], condition: Condition, stepwise: bool, source: Source
 ) -> tuple[Stream, ...]:
     """The streams, those without a window with the one that conditions on their times imply."""
-    found = with_implied_windows(streams, condition.predicates)
+    found = with_implied_windows(streams, condition.predicates, stepwise)
     without = next((each for each, stream in zip(inputs, found, strict=True) if stream.window is None), None)
     if without is not None:
         message = (

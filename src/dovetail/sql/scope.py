@@ -34,7 +34,7 @@ class Scope:
         names = [stream.name for stream in self.streams]
         found = find_name(name, names)
         if found is None and find_name(name, self.hidden):
-            raise QueryError(not_in_result(name, names[0]))
+            raise QueryError(not_in_result(name, names))
         if found is None:
             tail = nearest(name, names).replace("it has", "the query has", 1)
             raise QueryError(f"there is no stream '{name}'; {tail}")

@@ -19,9 +19,10 @@ from sqlglot import Token, TokenType, exp
 from dovetail.errors import QueryError
 from dovetail.model.aggregate import Aggregation
 from dovetail.model.check_asof import answered, check_asof_streams
-from dovetail.model.expression import UserFunction
+from dovetail.model.expression import Expression, UserFunction
+from dovetail.model.how import hidden
 from dovetail.model.output import Output
-from dovetail.model.query import How
+from dovetail.model.predicate import Predicate
 from dovetail.model.stream import Stream
 from dovetail.model.ties import untied
 from dovetail.model.window import Window
@@ -48,7 +49,7 @@ class Statement:
     streams: tuple[Stream, ...]
     condition: Condition
     select: tuple[Output, ...]
-    how: How
+    how: str
     aggregation: Aggregation | None = None
     cross: bool = False
 
@@ -85,9 +86,8 @@ def _bound(
         return _asof(select, said, known, functions, source)
     scope = Scope(windowed(known, windows, window, source), functions)
     condition, cross = _condition(select, said, scope, source)
-    named = bounded(said.inputs, scope.streams, condition, source)
-    scope = Scope(named, functions)
-    seen = _without_second(scope) if said.how in ("semi", "anti") else scope
+    named = bounded(said.inputs, scope.streams, condition, said.stepwise, source)
+    seen = _seen(Scope(named, functions), said)
     check_keys(named, condition, windows, source)
     found = _selected(select, seen, source)
     return Statement(named, condition, found.outputs, said.how, found.aggregation, cross)
@@ -144,17 +144,32 @@ def _condition(select: exp.Select, said: From, scope: Scope, source: Source) -> 
             where,
         )
     if after and said.how == "semi":
-        condition_of(after, _without_second(scope))
-    condition = condition_of((*said.conditions, *after), scope)
+        condition_of(after, _seen(scope, said))
+    condition = _each_on(said, scope) if said.stepwise else condition_of((*said.conditions, *after), scope)
     all_of_them = said.crossed or any(_is_true(node) for node in (*said.conditions, *after))
     if not all_of_them:
         _check_tied(said.inputs, [stream.name for stream in scope.streams], condition, source)
     return condition, all_of_them
 
 
-def _without_second(scope: Scope) -> Scope:
-    """What can be spoken of after a semi or anti join."""
-    return Scope(scope.streams[:1], scope.functions, [stream.name for stream in scope.streams[1:]])
+def _each_on(said: From, scope: Scope) -> Condition:
+    """What each ON says about its stream and those before it."""
+    predicates: list[Predicate] = []
+    filters: list[tuple[str, Expression]] = []
+    for at, (stream, on) in enumerate(zip(scope.streams[1:], said.own, strict=True), start=1):
+        if on is not None:
+            before = _seen(Scope(scope.streams[:at], scope.functions), said)
+            known = Scope((*before.streams, stream), scope.functions, before.hidden)
+            own = condition_of((on,), known, stream)
+            predicates += own.predicates
+            filters += own.filters
+    return Condition(tuple(predicates), tuple(filters))
+
+
+def _seen(scope: Scope, said: From) -> Scope:
+    """What can be spoken of after semi and anti joins."""
+    unseen = hidden(said.how, [stream.name for stream in scope.streams])
+    return Scope([each for each in scope.streams if each.name not in unseen], scope.functions, unseen)
 
 
 def _is_true(node: exp.Expr) -> bool:

@@ -41,6 +41,7 @@ from dovetail.testing.history import History, Tuple
 from dovetail.testing.interpret import holds, interpret
 from dovetail.testing.script import Script
 from dovetail.testing.sliding import aggregated
+from dovetail.testing.stepwise import stepwise_results
 from dovetail.testing.unmatched import departure_us, end_us
 from dovetail.testing.windows import RowCounts
 
@@ -87,6 +88,9 @@ def _results(query: JoinQuery, history: History) -> Iterator[tuple[int | None, M
     """Every result as its time (None: the end) and its members; the missing side of an outer join has no member."""
     if query.answered is not None:
         yield from asof_results(query, history)
+        return
+    if query.stepwise:
+        yield from stepwise_results(query, history)
         return
     counts = RowCounts(query, history)
     matches = [(result_time(members), members) for members in combinations(query, history, counts)]

@@ -60,11 +60,23 @@ SELECT A.k FROM A LEFT JOIN B WINDOW 1 MINUTE
 -->     SELECT A.k FROM A LEFT JOIN B WINDOW 1 MINUTE
 -->                                 ^
 
--- # LEFT JOIN of three
-SELECT A.k FROM A JOIN B ON A.k = B.k LEFT JOIN C ON A.k = C.k WINDOW 1 MINUTE
---> line 1, column 49: LEFT JOIN is for two streams, and this query has 3; inner joins take more
--->     SELECT A.k FROM A JOIN B ON A.k = B.k LEFT JOIN C ON A.k = C.k WINDOW 1 MINUTE
+-- # FULL JOIN of three
+SELECT A.k FROM A JOIN B ON A.k = B.k FULL JOIN C ON A.k = C.k WINDOW 1 MINUTE
+--> line 1, column 49: FULL JOIN is for two streams, and this query has 3; begin with the stream whose rows are to be kept, and write LEFT JOIN
+-->     SELECT A.k FROM A JOIN B ON A.k = B.k FULL JOIN C ON A.k = C.k WINDOW 1 MINUTE
 -->                                                     ^
+
+-- # a stream that is joined later
+SELECT A.k FROM A LEFT JOIN B ON A.k = B.k AND B.k = C.k LEFT JOIN C ON A.k = C.k WINDOW 1 MINUTE
+--> line 1, column 54: there is no stream 'C'; the query has: A, B.
+-->     SELECT A.k FROM A LEFT JOIN B ON A.k = B.k AND B.k = C.k LEFT JOIN C ON A.k = C.k WINDOW 1 MINUTE
+-->                                                          ^^^
+
+-- # the rows of a semi join in a later ON
+SELECT A.k FROM A LEFT SEMI JOIN B ON A.k = B.k LEFT JOIN C ON B.k = C.k WINDOW 1 MINUTE
+--> line 1, column 64: the rows of 'B' are not in the result of this join; only those of 'A' and 'C' are
+-->     SELECT A.k FROM A LEFT SEMI JOIN B ON A.k = B.k LEFT JOIN C ON B.k = C.k WINDOW 1 MINUTE
+-->                                                                    ^^^
 
 -- # RIGHT SEMI JOIN
 SELECT B.k FROM A RIGHT SEMI JOIN B ON A.k = B.k WINDOW 1 MINUTE

@@ -121,7 +121,7 @@ def test_one_operator_unless_intermediate_results_are_few() -> None:
     ("options", "why"),
     [
         ({"window": dv.rows(10)}, "pushes a row out of its window"),
-        ({"how": "left"}, "how='left' and runs='tree' do not go together"),
+        ({"how": "left"}, "how='by stream' and runs='tree' do not go together"),
     ],
 )
 def test_what_needs_one_operator_says_so(options: dict[str, object], why: str) -> None:

@@ -21,8 +21,8 @@ from dovetail.engine.block.arrow_values import bare_values, bits, layout, text_b
 from dovetail.engine.evaluate.compiled import compiled
 from dovetail.engine.kernels import combine_codes, hash_bytes
 from dovetail.model.expression import Column, Expression
+from dovetail.plan.levels import is_exact
 from dovetail.plan.physical import Attribute, Group, Key, Number, Option
-from dovetail.plan.plan_query import is_exact
 
 Columns = Mapping[tuple[str, str], pa.Array]
 Array = npt.NDArray[Any]

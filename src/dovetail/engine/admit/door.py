@@ -61,6 +61,7 @@ class Door:
         self._stream = stream
         self._keeps_late = query.late == "keep" and not isinstance(stream.window, RowWindow)
         self._filters = [compile_expression(e) for name, e in query.filters if name == stream.name]
+        self._keeps_failing = not query.stepwise  # where rows that match nothing are stored
         self._window = window
         self._diverted = diverted
         self._reads_for: Storage | None = None  # what the next line was made for
@@ -102,7 +103,7 @@ class Door:
             columns, times = self._late_out(columns, times, watermark)
         if len(times):
             self.latest = max(self.latest, clock.largest)
-        if not self._window.storage.keeps_all:
+        if not (self._window.storage.keeps_all and self._keeps_failing):
             columns, times = self._filtered(columns, times)
         if clock.behind:
             columns, times = _in_order(columns, times)

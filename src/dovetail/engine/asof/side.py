@@ -30,9 +30,9 @@ from dovetail.model.expression import columns_of
 from dovetail.model.orderable import orderable
 from dovetail.model.predicate import operands
 from dovetail.model.query import JoinQuery
+from dovetail.plan.levels import is_exact
 from dovetail.plan.physical import Key
 from dovetail.plan.plan_asof import Side as Settings
-from dovetail.plan.plan_query import is_exact
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dovetail.engine.block.arrow_values import true_rows
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.similarity import is_similar
 from dovetail.engine.evaluate.compiled import compiled
-from dovetail.model.expression import Expression, columns_of, streams_of
-from dovetail.model.predicate import Band, Equality, Predicate, Similarity
+from dovetail.model.expression import Call, Expression, columns_of, streams_of
+from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity
 from dovetail.plan.physical import Attribute, Key, Number, Vector
 
 Windows = Mapping[str, Window]
@@ -75,10 +76,26 @@ def holds(expression: Expression, windows: Windows, partial: Partial) -> Flags:
     return true_rows(values(expression, windows, partial))
 
 
+def holds_with_null(predicate: Predicate, windows: Windows, partial: Partial) -> Flags:
+    """For which combinations a predicate holds on a stream that is missing in them."""
+    if isinstance(predicate, Residual):
+        return holds(predicate.expression, windows, partial)
+    if isinstance(predicate, Equality):
+        return holds(Call("eq", (predicate.left, predicate.right), pa.bool_()), windows, partial)
+    left, right = (values(side, windows, partial) for side in (predicate.left, predicate.right))
+    there: Flags = true_rows(pc.and_(pc.is_valid(left), pc.is_valid(right)))
+    if isinstance(predicate, Similarity) or not there.any():
+        return np.zeros(len(partial), np.bool_)
+    numbers = (np.asarray(pc.fill_null(side, 0)) for side in (left, right))
+    return there & in_band(predicate, *numbers)
+
+
 def values(expression: Expression, windows: Windows, partial: Partial) -> pa.Array:
-    """An expression over the stored columns, one value per combination."""
+    """An expression over the stored columns, one value per combination; the columns of a missing stream are NULL."""
     columns = {
         (column.stream, column.name): windows[column.stream].take(column.name, partial.ids[column.stream])
+        if column.stream in partial.ids
+        else pa.nulls(len(partial), column.type)
         for column in set(columns_of(expression))
     }
     return compiled(expression)(columns, len(partial))

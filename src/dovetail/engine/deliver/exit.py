@@ -26,6 +26,7 @@ from dovetail.engine.combine.store import Store
 from dovetail.engine.deliver.hold import Hold
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.sliding.stage import Sliding
+from dovetail.engine.deliver.stepwise import Stepwise
 from dovetail.engine.deliver.unmatched import Keeper, Semi, Unmatched, preserved_streams
 from dovetail.model.query import JoinQuery
 from dovetail.plan.physical import Plan
@@ -46,6 +47,7 @@ class Exit:
     semi: Semi | None
     hold: Hold
     counts: Counter[str] = field(default_factory=Counter)
+    stepwise: Stepwise | None = None  # who finds combinations that lack a partner, of more than two streams
     label: str = ""  # tells the sections of its state from those of other exits of the operator
 
     def keepers(self, name: str) -> list[Keeper]:
@@ -122,7 +124,11 @@ class Exit:
 
         ``limit`` is the earliest time that any stream may still bring; tuples not ``before`` a time may have to probe.
         """
-        if name in self.unmatched:
+        if self.stepwise is not None:
+            for members, times in self.stepwise.leaving(name, others):
+                for rows in self.projection.part(members, times):
+                    yield from self.hold.give_alone(rows)
+        elif name in self.unmatched:
             ids, times = self.unmatched[name].leaving(others, before)
             for rows in self.projection.alone(name, ids, times):
                 yield from self.hold.give_alone(rows)
@@ -137,6 +143,10 @@ class Exit:
         for name, unmatched in self.unmatched.items():
             ids = unmatched.staying()
             yield from self.hold.give_all(self.projection.alone(name, ids, np.full(len(ids), end)))
+
+    def asked_for(self, name: str) -> int:
+        """Tuples of a stream that a tuple of this time or a later one can meet may still be asked for."""
+        return AFTER_ALL if self.stepwise is None else self.stepwise.asked_for(name)
 
     def release(self, limit: int, others: Mapping[str, int]) -> Rows:
         """What was held and is not after this time; ``others``: the earliest that those beside a stream may bring."""
@@ -174,10 +184,14 @@ class Exit:
     def adopt(self, plan: Plan) -> None:
         """Read columns as another plan stores them."""
         self.projection.adopt(plan)
+        if self.stepwise is not None:
+            self.stepwise.adopt(plan)
 
     def sections(self) -> list[Section]:
         """Its parts of the state: notes about stored tuples, held output, counters."""
         marks = [mark for kept in (*self.unmatched.values(), self.semi) if kept for mark in kept.sections()]
+        if self.stepwise is not None:
+            marks += self.stepwise.sections()
         return [*marks, *self.hold.sections(), Delivered(self)]
 
 
@@ -215,7 +229,8 @@ def own_exit(query: JoinQuery, store: Store, projection: Projection, label: str 
     hold = Sliding(query, projection, label) if query.aggregation else Hold(query, projection, names, label)
     row_check = RowCheck(store.windows, store.row_windows)
     widths, rows = store.seen_by(query)
-    unmatched = preserved_streams(query, store.windows, widths, rows, label)
+    stepwise = Stepwise(store.plan, store.windows, widths) if query.stepwise else None
+    unmatched = {} if stepwise else preserved_streams(query, store.windows, widths, rows, label)
     first = query.names[0]
     semi = Semi(first, store.windows[first], widths[first], label) if query.how == "semi" else None
-    return Exit(query, projection, row_check, unmatched, semi, hold, label=label)
+    return Exit(query, projection, row_check, unmatched, semi, hold, stepwise=stepwise, label=label)

@@ -65,8 +65,12 @@ class Projection:
 
     def alone(self, stream: str, ids: Ids, times: Ids) -> Iterator[pa.RecordBatch]:
         """Tuples of one stream as rows with the given result times, the columns of the other NULL."""
-        if len(ids):
-            yield from self._rows({stream: ids}, times)
+        return self.part({stream: ids}, times)
+
+    def part(self, members: Mapping[str, Ids], times: Ids) -> Iterator[pa.RecordBatch]:
+        """Combinations of some streams as rows with the given result times, the columns of the others NULL."""
+        if len(times):
+            yield from self._rows(members, times)
 
     def _rows(self, ids: Mapping[str, Ids], times: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         slots = {name: some - self._windows[name].base for name, some in ids.items()}

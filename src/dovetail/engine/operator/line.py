@@ -59,6 +59,7 @@ class Line:
         self.busy_s = dict.fromkeys(windows, 0.0)
         self.pace: Pace | None = None
         self.elsewhere = AFTER_ALL  # the earliest time that streams of other operators may still bring
+        self._finds = not query.stepwise or len(query.seen) == len(query.streams)  # else rows come when they leave
         self._stopwatch = stopwatch
         self.restart_pace()
 
@@ -127,7 +128,7 @@ class Line:
         first, last = self.stored(name, block)
         if stopwatch:
             self.observed.stored(name, stopwatch.split())
-        for found in self.probes[name].results(first, last):
+        for found in self.probes[name].results(first, last) if self._finds else ():
             yield from self.deliver(found)
         spent = stopwatch.end(name, block) if stopwatch else 0.0
         self.busy_s[name] += spent
@@ -185,7 +186,7 @@ class Line:
                 yield from self.exit.leave_at_the_end(self.inputs.latest)
         for name, time in stored.items():
             if not (suspended and name in pending) and (name != joined or not storage[name].lazy):
-                self._forget(name, min(time, self.elsewhere))
+                self._forget(name, min(time, self.elsewhere, self.exit.asked_for(name)))
         if later:
             yield from self.exit.release(limit, others)
 

@@ -19,7 +19,7 @@ from dovetail.engine.admit.derive import valid_rows
 from dovetail.engine.block.arrow_values import layout, text_buffers, values_of
 from dovetail.engine.deliver.sliding.changes import Changes, Integers, grown
 from dovetail.engine.kernels.heaps import copy_bytes, top_runs
-from dovetail.plan.plan_query import is_exact
+from dovetail.plan.levels import is_exact
 
 _LAST = np.iinfo(np.int64).max
 _SIGN = np.int64(-(1 << 63))

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from dovetail.engine.admit.derive import key_codes, valid_rows
 from dovetail.engine.deliver.sliding.changes import Integers, grown
 from dovetail.engine.kernels.sliding import number_pairs, refill
-from dovetail.plan.plan_query import is_exact
+from dovetail.plan.levels import is_exact
 
 _SMALLEST = 256
 

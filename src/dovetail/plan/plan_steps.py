@@ -1,0 +1,97 @@
+"""How rows without partners are found in a join of one stream after the other.
+
+    A LEFT JOIN B ON A.k = B.k LEFT JOIN C ON A.k = C.k
+
+A combination that lacks a partner is certain when the first of its members leaves, so the member that leaves first
+looks for it: it gathers the streams joined before its own, then goes on from stream to stream, with partners where
+there are some and without where there are none.
+
+    a leaves:   B?   partners b:  C?  none:  (a, b, -)           b leaves:   A?   a, still there:   C?  none:  (a, b, -)
+                     none:        C?  partners c:  (a, -, c)     none:  (a, -, -)
+
+Which conditions hold depends on who is there: those of a missing stream do not, so each set of present streams has
+steps of its own. Complete combinations are not made here: they came out when their last member was stored.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from dovetail.model.algorithm import Algorithm
+from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity, predicate_streams
+from dovetail.model.query import JoinQuery
+from dovetail.model.steps import needed_by, step_of
+from dovetail.plan.choose_probe_order import choose_probe_order
+from dovetail.plan.join_graph import applicable, close_equalities
+from dovetail.plan.levels import level_of, levels_of, to_verify
+from dovetail.plan.physical import Attribute, Key, Level, Number, Stage, Steps, Vector
+
+Present = frozenset[str]
+
+
+def plan_steps(query: JoinQuery, algorithms: Mapping[str, Algorithm]) -> Steps:
+    """The ways of tuples that leave, and what each stage on them looks for."""
+    names, words = query.names, query.words
+    stages = {
+        (name, present): stage
+        for name, present in _reachable(query)
+        if (stage := _stage(query, name, present, algorithms)) is not None
+    }
+    first = next(at for at, name in enumerate(names) if words.get(name, "inner") != "inner")
+    gathers = {name: _gather(query, names[: at + 1], algorithms) for at, name in enumerate(names) if _leaves(query, at)}
+    return Steps(gathers, stages, frozenset(names[first:]))
+
+
+def _leaves(query: JoinQuery, at: int) -> bool:
+    """Whether a stream may be the last member of a combination before the first one that is missing."""
+    words = list(query.words.values())
+    return all(word in ("inner", "left") for word in words[:at]) and any(word != "inner" for word in words[at:])
+
+
+def _reachable(query: JoinQuery) -> Iterator[tuple[str, Present]]:
+    """Every stream to be joined, with every set of streams that may be there then."""
+    reached = {frozenset(query.names[:1])}
+    for name, word in query.words.items():
+        yield from ((name, present) for present in reached)
+        longer = {present | {name} for present in reached} if word in ("inner", "left") else set()
+        reached = longer | (reached if word != "inner" else set())
+
+
+def _stage(query: JoinQuery, name: str, present: Present, algorithms: Mapping[str, Algorithm]) -> Stage | None:
+    """The step to a stream; None if one of its conditions needs a stream that is missing."""
+    there = present | {name}
+    own = [predicate for predicate in query.predicates if step_of(predicate, query.names) == name]
+    if any(not needed_by(predicate) <= there for predicate in own):
+        return None
+    known = [
+        each for each in query.predicates if step_of(each, query.names) in there and predicate_streams(each) <= there
+    ]
+    usable = list(applicable(close_equalities(known), present, name))
+    level = level_of(name, usable, algorithms[name], query.names[0])
+    return _checked(level, [each for each in own if each in known], tuple(each for each in own if each not in known))
+
+
+def _gather(query: JoinQuery, names: Sequence[str], algorithms: Mapping[str, Algorithm]) -> tuple[Stage, ...]:
+    """The steps from a stream to all that are joined before it."""
+    *_, last = names
+    own = [predicate for predicate in query.predicates if step_of(predicate, query.names) in names]
+    known = close_equalities(own)
+    found: list[Stage] = []
+    bound = frozenset({last})
+    for level in levels_of(last, choose_probe_order(last, names, known), known, algorithms):
+        bound |= {level.stream}
+        decided = [each for each in own if level.stream in predicate_streams(each) <= bound]
+        found.append(_checked(level, decided))
+    return tuple(found)
+
+
+def _checked(level: Level, decided: Sequence[Predicate], with_null: tuple[Predicate, ...] = ()) -> Stage:
+    compared = dict.fromkeys(attribute for predicate in decided for attribute in _operands(predicate))
+    return Stage(level, tuple(compared), tuple(to_verify(decided, [level])), with_null)
+
+
+def _operands(predicate: Predicate) -> Iterator[Attribute]:
+    """The numbers without which a predicate does not hold."""
+    if isinstance(predicate, Residual):
+        return
+    kind: type[Key | Number | Vector] = {Equality: Key, Band: Number, Similarity: Vector}[type(predicate)]
+    for side in (predicate.left, predicate.right):
+        yield Key((side,)) if kind is Key else kind(side)  # type: ignore[arg-type]

@@ -1,0 +1,68 @@
+"""The definition of a join of one stream after the other, as a slow and obvious program.
+
+Every row of the first stream begins a combination. Stream after stream, the rows that fit it are those for which the
+conditions of that stream hold and all members are inside their windows, as seen from the newest of them:
+
+    inner   goes on with each of them              semi   goes on without them, if there are any
+    left    the same, and without if there is none  anti   goes on without, if there are none
+
+A combination that goes on without a row is certain once none can come any more: the first time it does so, the smallest
+``time + window`` of its members is its result time. One that never does has the time of its newest member.
+"""
+
+from collections.abc import Iterator
+
+from dovetail.model.query import JoinQuery
+from dovetail.model.steps import step_of
+from dovetail.model.window import TimeWindow
+from dovetail.testing.history import History, Tuple
+from dovetail.testing.interpret import holds, interpret
+
+Members = dict[str, Tuple]
+Result = tuple[int, Members]
+
+
+def stepwise_results(query: JoinQuery, history: History) -> Iterator[Result]:
+    """Every result as its time and its members; a missing side has no member."""
+    first = query.names[0]
+    combinations: list[tuple[int | None, Members]] = [(None, {first: row}) for row in history.tuples[first]]
+    for name in query.words:
+        passing = [row for row in history.tuples[name] if _passes(query, row)]
+        combinations = [
+            each
+            for time_us, members in combinations
+            for each in _joined(query, name, time_us, members, [row for row in passing if _fits(query, members, row)])
+        ]
+    for time_us, members in combinations:
+        yield max(row.time_us for row in members.values()) if time_us is None else time_us, members
+
+
+def _joined(
+    query: JoinQuery, name: str, time_us: int | None, members: Members, fitting: list[Tuple]
+) -> Iterator[tuple[int | None, Members]]:
+    word = query.words[name]
+    if word in ("inner", "left"):
+        for row in fitting:
+            yield time_us, {**members, name: row}
+    if (word == "semi" and fitting) or (word in ("left", "anti") and not fitting):
+        leaves = min(row.time_us + _length_us(query, row.stream) for row in members.values())
+        yield leaves if time_us is None else time_us, members
+
+
+def _fits(query: JoinQuery, members: Members, row: Tuple) -> bool:
+    together = {**members, row.stream: row}
+    newest = max(each.time_us for each in together.values())
+    if any(newest - each.time_us > _length_us(query, each.stream) for each in together.values()):
+        return False
+    values = {name: each.values for name, each in together.items()}
+    return all(holds(each, values) for each in query.predicates if step_of(each, query.names) == row.stream)
+
+
+def _passes(query: JoinQuery, row: Tuple) -> bool:
+    return all(interpret(each, {row.stream: row.values}) is True for each in query.filters_of(row.stream))
+
+
+def _length_us(query: JoinQuery, name: str) -> int:
+    window = query.stream(name).window
+    assert isinstance(window, TimeWindow)
+    return window.length_us
