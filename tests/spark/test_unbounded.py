@@ -9,6 +9,7 @@ import pytest
 
 import dovetail as dv
 from dovetail.testing import Push, assert_same_rows, oracle
+from tests.spark.feeding import Folder, random_batches
 from tests.spark.queries import random_rows
 
 POINT = pa.struct({"id": pa.int64(), "at": pa.struct({"x": pa.float64()})})
@@ -32,6 +33,21 @@ def test_tables_need_no_window(spark: Any, how: str, order: str) -> None:
     assert {str(stream.window) for stream in query.model.streams} == {"unbounded"}
     found = query.spark(spark).toArrow().cast(query.schema)
     assert_same_rows(found, oracle(query.model, [Push(data)]).rows)
+
+
+def test_a_stream_beside_a_table_needs_no_window(spark: Any, tmp_path: Path) -> None:
+    """Rows without a partner come out at once, with their own time."""
+    folder, batches = Folder(spark, tmp_path, "A"), random_batches("A", 5, 3)
+    folder.feed(batches)
+    table = random_rows(9, 3, start=-5000)
+    streams = [dv.stream("A", folder.frame("A"), time="ts", delay="3 seconds"), dv.stream("B", table, time="ts")]
+    query = dv.join(*streams, on="A.k = B.k", select="A.row AS a, B.row AS b", how="left")
+    folder.run(query.spark(spark))
+    found = folder.rows(query)
+    assert_same_rows(found, oracle(query.model, [Push.of("B", table), *batches]).rows)
+    assert 0 < found["b"].null_count < found.num_rows
+    with pytest.raises(dv.QueryError, match=r"stream 'A' has no window; .* Only what ends needs none"):
+        dv.join(streams[0], dv.stream("C", folder.frame("A"), time="ts"), on="A.k = C.k")
 
 
 def test_fields_of_structures(spark: Any, tmp_path: Path) -> None:
