@@ -61,6 +61,23 @@ def test_rows_are_those_of_the_oracle_over_repeats(spark: Any, tmp_path: Path, o
     assert not list((tmp_path / "out" / "_writing").glob("*"))
 
 
+def test_a_session_of_many_partitions_starts_queries_with_few(spark: Any, tmp_path: Path) -> None:
+    """As many as there are cores, or as the query asks for; what the session says is the user's, and stays."""
+    folder, before = Folder(spark, tmp_path, "AB"), spark.conf.get("spark.sql.shuffle.partitions")
+    folder.feed(random_batches("AB", 5, 1))
+    found = {}
+    try:
+        spark.conf.set("spark.sql.shuffle.partitions", "200")
+        for asked in (None, 3):
+            query = build(ON, {name: dv.files(tmp_path / name) for name in "AB"}, partitions=asked)
+            run(folder, query, f"out{asked}", f"checkpoint{asked}")
+            found[asked] = len(list((tmp_path / f"checkpoint{asked}" / "state" / "0").glob("[0-9]*")))
+            assert spark.conf.get("spark.sql.shuffle.partitions") == "200"
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before)
+    assert found == {None: spark.sparkContext.defaultParallelism, 3: 3}
+
+
 def test_a_folder_of_another_checkpoint_is_left_alone(spark: Any, tmp_path: Path) -> None:
     folder = Folder(spark, tmp_path, "AB")
     folder.feed(random_batches("AB", 5, 1))

@@ -10,7 +10,8 @@ checkpoint are renamed by a call of the system.
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
 import pyspark
@@ -135,6 +136,32 @@ def planned_partitions(session: SparkSession) -> int:
     if not found.isdigit():  # Databricks takes "auto"
         raise PlanError(f"{SHUFFLE_PARTITIONS} is {found!r}, and state needs a number; set it to about two per core")
     return int(found)
+
+
+@contextmanager
+def few_partitions(session: SparkSession, asked: int | None) -> Iterator[None]:
+    """For a query that is started inside: as many partitions as it asks for, or as there are cores, if there are more.
+
+    A query keeps the number it was started with, and a checkpoint its own; the session is as it was afterwards.
+    """
+    before = session.conf.get(SHUFFLE_PARTITIONS) or ""
+    wanted = asked or _cores(session)
+    if session.conf.get(STATE_PARTITIONS, None) or not before.isdigit() or not wanted or int(before) <= wanted:
+        yield
+        return
+    session.conf.set(SHUFFLE_PARTITIONS, str(wanted))
+    try:
+        yield
+    finally:
+        session.conf.set(SHUFFLE_PARTITIONS, before)
+
+
+def _cores(session: SparkSession) -> int | None:
+    """How many tasks run at once; None where the session does not tell (Spark Connect)."""
+    try:
+        return int(session.sparkContext.defaultParallelism)
+    except Exception:
+        return None
 
 
 def _check_partitions(session: SparkSession) -> None:

@@ -10,7 +10,8 @@ from dovetail.model.kafka import Kafka
 from dovetail.model.sinks import Delta, Parquet
 from dovetail.plan.physical import Plan
 from dovetail.runtime.spark.checkpoint_files import check_open
-from dovetail.runtime.spark.pipeline import spark_join
+from dovetail.runtime.spark.pipeline import session_of, spark_join
+from dovetail.runtime.spark.session import few_partitions
 from dovetail.runtime.spark.sink.delta import DeltaTable
 from dovetail.runtime.spark.sink.kafka import KafkaTopic
 from dovetail.runtime.spark.sink.parquet import ParquetFolder
@@ -24,6 +25,14 @@ def start_write(
     """The streaming query that writes the results of a join; PlanError if it has an end."""
     place = place_of(sink, checkpoint, plan)
     check_open(checkpoint)
+    session = session or session_of(plan.query)
+    with few_partitions(session, plan.query.partitions):
+        return _started(plan, place, checkpoint, trigger, session, name)
+
+
+def _started(
+    plan: Plan, place: Place, checkpoint: str, trigger: Mapping[str, Any], session: SparkSession, name: str | None
+) -> Any:
     blobs = spark_join(plan, session, blobs=True)
     if not blobs.isStreaming:
         raise PlanError("write: all inputs are tables; write query.spark() with Spark, or collect() and write that")
