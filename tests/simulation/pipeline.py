@@ -9,6 +9,7 @@ from pyspark import TaskContext
 
 from dovetail.model.never_null import noted_schema
 from dovetail.model.query import JoinQuery
+from dovetail.plan.physical import Plan
 from dovetail.runtime.spark import pipeline
 from dovetail.runtime.spark.clock import needs_clock
 from dovetail.runtime.spark.identity import identity
@@ -34,7 +35,11 @@ class Pipeline:
 @cache
 def pipeline_of(case: str, partitions: int) -> Pipeline:
     """The pipeline of a case over so many shuffle partitions."""
-    plan = CASES[case].query().plan
+    return made_of(CASES[case].query().plan, partitions)
+
+
+def made_of(plan: Plan, partitions: int) -> Pipeline:
+    """The pipeline of a query."""
     layouts = Layouts(pipeline._bare(plan.query), partitions)
     layout, kept = layouts.plan(), pipeline._operator_plan(plan).columns
     job = pipeline._job(plan, identity(plan.query, kept), layouts, (), "run")

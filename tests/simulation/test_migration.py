@@ -1,13 +1,18 @@
 """Queries that are taken to other partitions half-way, with faults before and after: nothing lost or repeated."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+import dovetail as dv
 from dovetail.engine.buffer.section import Changes
 from dovetail.plan.plan_query import plan_query
+from dovetail.runtime.local import carried_over, complete_from
 from dovetail.runtime.spark import pipeline
 from dovetail.runtime.spark.resume import gathered, parts_of
 from dovetail.runtime.spark.state import STATE, BucketState
@@ -17,10 +22,12 @@ from tests.simulation.cases import CASES
 from tests.simulation.cluster import Cluster
 from tests.simulation.driver import Driver
 from tests.simulation.judge import _early
-from tests.simulation.pipeline import Pipeline, pipeline_of, task
+from tests.simulation.pipeline import Pipeline, made_of, pipeline_of, task
 from tests.simulation.sink import Output
 from tests.simulation.story import Story, story_of
+from tests.spark.queries import bare
 
+HOWS = ("inner", "left", "right", "full", "semi", "anti")
 MIGRATING = [name for name, case in CASES.items() if "budget" not in case.options]
 
 
@@ -56,25 +63,128 @@ def told(story: Story, made: Pipeline, cluster: Cluster) -> pa.Table:
     return driver.sink.rows(made.query.schema)
 
 
+def dealt_to(made: Pipeline, snapshot: bytes, partitions: int, executors: int) -> Cluster:
+    """A cluster that begins with a snapshot of the query."""
+    cluster = Cluster.of(made, partitions, executors)
+    plan, numbers = plan_query(pipeline._bare(made.query)), made.layout.numbers
+    parts = parts_of(snapshot, plan, made.job.plan, made.layout)
+    frames = [pd.DataFrame({"bucket": [number], STATE: [part]}) for number, part in zip(numbers, parts, strict=True)]
+    cluster.initial = dict(zip(numbers, frames, strict=True))
+    return cluster
+
+
+def snapshot_left_by(made: Pipeline, cluster: Cluster) -> bytes:
+    """What the query has left, whatever has happened to it."""
+    return gathered(plan_query(pipeline._bare(made.query)), made.job.plan, made.layout, left_by(cluster))
+
+
 @pytest.mark.parametrize("case", MIGRATING)
 def test_other_partitions_half_way(case: str) -> None:
     for seed in (11, 12):
         story = story_of(seed, case)
         first, second = halves(story, partitions=1 + story.partitions % 4)
-        made = pipeline_of(case, first.partitions)
+        made, again = (pipeline_of(case, half.partitions) for half in (first, second))
         cluster = Cluster.of(made, first.partitions, first.executors)
         before = told(first, made, cluster)
-        plan = plan_query(pipeline._bare(made.query))
-        snapshot = gathered(plan, made.job.plan, made.layout, left_by(cluster))
-        again = pipeline_of(case, second.partitions)
-        other = Cluster.of(again, second.partitions, second.executors)
-        parts = parts_of(snapshot, plan, again.job.plan, again.layout)
-        frames = [
-            pd.DataFrame({"bucket": [number], STATE: [part]})
-            for number, part in zip(again.layout.numbers, parts, strict=True)
-        ]
-        other.initial = dict(zip(again.layout.numbers, frames, strict=True))
+        other = dealt_to(again, snapshot_left_by(made, cluster), second.partitions, second.executors)
         after = told(second, again, other)
         expected = _early(oracle(made.query, story.script()).rows)
         assert _early(before) + _early(after) == expected, f"seed {seed}"
         assert made.query.order == "none" or ordered(pa.concat_tables([before, after]))
+
+
+@dataclass(frozen=True)
+class Change:
+    """Options of the query before and after, where each half runs, and whether all rows are those of the new query."""
+
+    old: dict[str, Any] = field(default_factory=dict)
+    new: dict[str, Any] = field(default_factory=dict)
+    runs: tuple[str, str] = ("spark", "spark")
+    same_rows: bool = True
+    only_inner: bool = False
+
+
+CHANGES = {
+    "other partitions": Change(),
+    "into order": Change({}, {"order": "hold"}),
+    "out of order": Change({"order": "sync"}, {"order": "none"}),
+    "another way to order": Change({"order": "hold"}, {"order": "adaptive"}),
+    "other algorithms": Change({}, {"algorithm": "scan"}),
+    "a wider window": Change({}, {"window": "6 seconds"}, same_rows=False, only_inner=True),
+    "a narrower window": Change({}, {"window": "2 seconds"}, same_rows=False, only_inner=True),
+    "another column": Change({}, {"also": "A.g AS more"}, same_rows=False, only_inner=True),
+    "a column less": Change({"also": "A.g AS more"}, {}),
+    "embedded to Spark": Change(runs=("embedded", "spark")),
+    "Spark to embedded": Change(runs=("spark", "embedded")),
+}
+JOINS = {
+    **{f"{how} join": ("AB", "A.k = B.k AND A.n < B.n", {"how": how}) for how in HOWS},
+    "band join": ("AB", "ABS(A.n - B.n) <= 3", {}),
+    "join by any expression": ("AB", "(A.n + B.n) % 11 = 0", {}),
+    "join of three on two keys": ("ABC", "A.k = B.k AND B.g = C.g", {}),
+    "join of last rows": ("AB", "A.k = B.k", {"window": {"A": dv.rows(3, per="key"), "B": "4 seconds"}}),
+}
+
+
+def changed(join: str, options: Mapping[str, Any]) -> dv.Query:
+    """The query of a join with some options of a change; ``also`` is one more column of its results."""
+    names, on, own = JOINS[join]
+    how = {**options, **own}
+    if "window" in options and "window" in own:
+        how["window"] = {**own["window"], "B": options["window"]}
+    also, window = how.pop("also", None), how.get("window", "4 seconds")
+    query = bare(on, names, **how)
+    if also is None:
+        return query
+    select = ", ".join([*(f"{output.expression} AS {output.name}" for output in query.model.select), also])
+    how |= {"window": window if isinstance(window, str) else None, "select": select}
+    return dv.join(*(replace(stream, data=None) for stream in query.model.streams), on=on, **how)
+
+
+def half(story: Story, query: dv.Query, where: str, begin: bytes | None, last: bool) -> tuple[pa.Table, bytes]:
+    """One half of a story, on Spark or embedded: its rows, and what it leaves."""
+    if where == "embedded":
+        run = query.local(snapshot=begin, threads=1)
+        schema = query.schema
+        rows = [pa.Table.from_batches(run.operator.push(batch.rows), schema) for batch in story.batches if batch.rows]
+        return pa.concat_tables([schema.empty_table(), *rows]), run.snapshot()
+    made = made_of(query.plan, story.partitions)
+    if begin is None:
+        cluster = Cluster.of(made, story.partitions, story.executors)
+    else:
+        cluster = dealt_to(made, begin, story.partitions, story.executors)
+    rows = told(story, made, cluster)
+    return rows, b"" if last else snapshot_left_by(made, cluster)
+
+
+def from_time(rows: pa.Table, since_us: int) -> pa.Table:
+    since = pa.scalar(since_us, pa.int64()).cast(rows.schema.field("result_time").type)
+    return rows.filter(pc.greater_equal(rows["result_time"], since))
+
+
+@pytest.mark.parametrize("join", JOINS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_of_every_join(change: str, join: str) -> None:
+    """With faults before and after it; what cannot be done without a wrong row is refused."""
+    how = CHANGES[change]
+    old, new = changed(join, how.old), changed(join, how.new)
+    story = story_of(21, "inner on one key" if len(JOINS[join][0]) == 2 else "inner on chain of keys")
+    first, second = halves(story, partitions=1 + story.partitions % 4)
+    before, left = half(first, old, how.runs[0], None, last=False)
+    if how.only_inner and (new.model.how != "inner" or (change, join) == ("another column", "join of last rows")):
+        with pytest.raises(dv.StateError, match="or start without a state"):
+            carried_over(old.plan, new.plan, left)
+        return
+    left = carried_over(old.plan, new.plan, left)
+    since = complete_from(new.plan, left) or 0
+    after, _ = half(second, new, how.runs[1], left, last=True)
+    whole = _early(oracle(new.model, story.script()).rows)
+    if how.same_rows:
+        assert _early(before.select(new.schema.names)) + _early(after) == whole
+    else:
+        got, known = _early(after), _early(half(first, new, "embedded", None, last=False)[0])
+        waited = _early(oracle(old.model, first.script()).rows) - _early(before)
+        assert not got - (whole - known) - waited, "never a wrong row, never one twice"
+        later = _early(from_time(oracle(new.model, story.script()).rows, since)) - known
+        assert not later - got, "nothing is missing from then on"
+    assert new.model.order == "none" or ordered(after)

@@ -180,6 +180,24 @@ class Query:
 
         return spark_snapshot(self.plan, checkpoint, session)
 
+    def migrate(
+        self, checkpoint: str, into: str, *, of: "Query | None" = None, session: "SparkSession | None" = None
+    ) -> int | None:
+        """Write a new checkpoint from which this query goes on where another was stopped: this one before a change.
+
+        What ``of`` (this query, if nothing is said) has left in ``checkpoint`` is dealt out to the partitions that the
+        session has now; sources go on after the last row that was read, and sinks with the next batch. The old
+        checkpoint stays as it is: start one of the two. Returns ``complete_from``, as ``resume`` has it in its metrics.
+        """
+        from dovetail.runtime.local import complete_from
+        from dovetail.runtime.spark.migrate import migrate
+        from dovetail.runtime.spark.pipeline import session_of
+
+        session = session or session_of(self.model)
+        carried = self._carried((of or self).snapshot_of(checkpoint, session), of)
+        migrate(session, (of or self).plan, self.plan, checkpoint, into, carried)
+        return complete_from(self.plan, carried)
+
     def _carried(self, snapshot: bytes, of: "Query | None") -> bytes:
         from dovetail.runtime.local import carried_over
 

@@ -10,6 +10,7 @@ from dovetail.cli.dashboard import dashboard as show_dashboard
 from dovetail.cli.demo import demo as run_demo
 from dovetail.cli.explain import explain as explain_pipeline
 from dovetail.cli.metrics import metrics as export_metrics
+from dovetail.cli.migrate import migrate as migrate_pipeline
 from dovetail.cli.run import run as run_pipeline
 from dovetail.cli.state import state as show_state
 from dovetail.cli.why import why as ask_why
@@ -38,6 +39,7 @@ app.command("explain")(explain_pipeline)
 app.command("dashboard")(show_dashboard)
 app.command("metrics")(export_metrics)
 app.command("state")(show_state)
+app.command("migrate")(migrate_pipeline)
 app.command("why")(ask_why)
 app.command("calibrate")(run_calibration)
 

@@ -71,7 +71,7 @@ def _table(found: list[tuple[int, int | None, Survey]]) -> Table:
     table = Table(*_COLUMNS)
     for at, bucket, survey in found:
         for each in survey.streams:
-            times = (_shown(time) for time in (each.oldest_us, each.newest_us, each.watermark_us))
+            times = (shown(time) for time in (each.oldest_us, each.newest_us, each.watermark_us))
             waits = f"{each.waiting:,}" + (f" for {each.waits_for}" if each.waits_for else "") if each.waiting else ""
             numbers: tuple[Any, ...] = (at, "" if bucket is None else bucket, each.stream)
             table.add_row(*map(str, numbers), f"{each.tuples:,}", f"{each.bytes:,}", *times, waits)
@@ -82,7 +82,8 @@ def _table(found: list[tuple[int, int | None, Survey]]) -> Table:
     return table
 
 
-def _shown(time_us: int | None) -> str:
+def shown(time_us: int | None) -> str:
+    """A time in microseconds, as people write it."""
     if time_us is None:
         return ""
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time_us)).strftime("%Y-%m-%d %H:%M:%S.%f")

@@ -14,6 +14,7 @@ from dovetail.engine.operator.carry_over import carry_over
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.engine import Stopwatch
 from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_snapshot
+from dovetail.engine.operator.state import read_header
 from dovetail.errors import DataError, nearest
 from dovetail.model.budget import Budget
 from dovetail.model.fingerprint import fingerprints
@@ -291,6 +292,13 @@ def carried_over(old: Plan, new: Plan, snapshot: bytes) -> bytes:
     state = unpack_snapshot(snapshot, *fingerprints(old.query))
     with readable():
         return pack_snapshot(fingerprints(new.query)[0], carry_over(old, new, state, operator_of(new).state()))
+
+
+def complete_from(plan: Plan, snapshot: bytes) -> int | None:
+    """The result time from which on nothing is missing that was forgotten before a change; None if nothing is."""
+    state = unpack_snapshot(snapshot, *fingerprints(plan.query))
+    since: int | None = read_header(state.header)["sections"]["watermarks"].get("complete_from")
+    return since
 
 
 def _as_us(time: datetime | int) -> int:

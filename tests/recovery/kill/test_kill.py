@@ -69,7 +69,7 @@ class Job:
 
     def check(self) -> None:
         """The rows are those of a run that was never killed, up to what its watermarks have reached."""
-        options = {name: value for name, value in self.options.items() if name != "own"}
+        options = {name: value for name, value in self.options.items() if name not in ("own", "then")}
         query = build("A.k = B.k", {name: SCHEMA.empty_table() for name in "AB"}, **options)
         expected = _early(oracle(query.model, self.batches).rows)
         assert expected.num_rows
@@ -164,6 +164,41 @@ def _wait_for_a_batch(process: "subprocess.Popen[bytes]", path: Path) -> None:
     before = len(list(begun.glob("[0-9]*")))
     while process.poll() is None and len(list(begun.glob("[0-9]*"))) <= before:
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("kill_at", "options"),
+    [
+        ("saved:5", {}),
+        ("join:5", {"how": "full", "order": "hold"}),
+        ("commit:2", {"own": True, "order": "hold"}),
+        ("committed:2", {"own": True, "how": "left"}),
+    ],
+)
+def test_killed_then_migrated_and_killed_in_that_and_after_it(
+    tmp_path: Path, kill_at: str, options: dict[str, Any]
+) -> None:
+    """The sink has what a batch wrote that nobody noted as done; to other partitions it goes all the same."""
+    job, chance = Job(tmp_path, LOCAL, options, seed=len(kill_at)), random.Random(kill_at)
+    process = job.start(kill_at)
+    process.wait(timeout=LONGEST_S)
+    assert (tmp_path / "notes" / "killed").exists(), (tmp_path / "log").read_text()[-3000:]
+    _end(process)
+    job.options["then"] = 2 if "order" in options else 4
+    process = job.start()
+    while process.poll() is None and not list(tmp_path.glob("*.migrating")):
+        time.sleep(0.05)
+    time.sleep(chance.random() * 4)
+    if process.poll() is None:
+        _kill(process)
+    process = job.start()
+    while process.poll() is None and not list(tmp_path.glob("checkpoint_?")):
+        time.sleep(0.05)
+    time.sleep(chance.random() * 4)
+    if process.poll() is None:
+        _kill(process)
+    job.finish()
+    job.check()
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ from dovetail.runtime.spark.output import REPORT, Kept, Output, output_of
 from dovetail.runtime.spark.pack import Packer, ticks
 from dovetail.runtime.spark.packed import PACKED, SHUFFLED
 from dovetail.runtime.spark.processor import JoinProcessor
-from dovetail.runtime.spark.resume import dealt, snapshot_of
+from dovetail.runtime.spark.resume import dealt, parts_of, snapshot_of
 from dovetail.runtime.spark.session import check_session, count_bytes, planned_partitions
 from dovetail.runtime.spark.source.frame import packed_frame
 from dovetail.runtime.spark.types import holds_binary, quoted, spark_schema
@@ -87,6 +87,19 @@ def spark_snapshot(plan: Plan, checkpoint: str, session: SparkSession | None = N
     session = session or session_of(plan.query)
     bare, stored = plan_query(_bare(plan.query)), _operator_plan(plan)
     return snapshot_of(session, checkpoint, bare, stored, identity(plan.query, stored.columns))
+
+
+def begins_with(
+    plan: Plan, session: SparkSession, snapshot: bytes, rows: DataFrame
+) -> tuple[DataFrame, Layout, list[bytes]]:
+    """A pipeline over packed rows whose state begins with a snapshot; how that is dealt out, and the parts."""
+    check_session(session)
+    query, stored = plan.query, _operator_plan(plan)
+    layouts = Layouts(_bare(query), planned_partitions(session))
+    job, layout = _job(plan, identity(query, stored.columns), layouts, (), uuid4().hex), layouts.plan()
+    parts = parts_of(snapshot, plan, job.plan, layout)
+    output = output_of(noted_schema(query), _sorts(query, layout.grid, None))
+    return _joined(rows, dealt(session, parts, layout), job, output), layout, parts
 
 
 def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
@@ -146,7 +159,7 @@ def _pipeline(
     if snapshot is not None:
         if static or asked_tree(query) is not None:
             raise PlanError("spark(snapshot=...) is for queries of one operator whose inputs are all streams")
-        initial = dealt(session, snapshot, plan, job.plan, layouts.plan())
+        initial = dealt(session, parts_of(snapshot, plan, job.plan, layouts.plan()), layouts.plan())
     job = replace(job, diverts=diverts, relays_us=relays_us)
     joined = _joined(reduce(DataFrame.union, streaming or static), initial, job, output)
     return _marked(joined, inputs.values())

@@ -53,15 +53,14 @@ def gathered(plan: Plan, stored: Plan, layout: Layout, buckets: Sequence[Changes
     return pack_snapshot(fingerprints(plan.query)[0], _changed(whole, lambda name, rows: _filled(plan, name, rows)))
 
 
-def dealt(session: SparkSession, snapshot: bytes, plan: Plan, stored: Plan, layout: Layout) -> DataFrame:
-    """A row for every bucket of a new pipeline, with its part of the state; ``stored``: the plan of its operators."""
-    blobs = parts_of(snapshot, plan, stored, layout)
-    columns = {"bucket": pa.array(layout.numbers, pa.int32()), STATE: pa.array(blobs, pa.binary())}
+def dealt(session: SparkSession, parts: Sequence[bytes], layout: Layout) -> DataFrame:
+    """A row for every bucket of a new pipeline, with its part of the state."""
+    columns = {"bucket": pa.array(layout.numbers, pa.int32()), STATE: pa.array(parts, pa.binary())}
     return session.createDataFrame(pa.table(columns))
 
 
 def parts_of(snapshot: bytes, plan: Plan, stored: Plan, layout: Layout) -> list[bytes]:
-    """The part of every cell, as what its bucket begins with."""
+    """The part of every cell, as what its bucket begins with; ``stored``: the plan of the operators."""
     whole = unpack_snapshot(snapshot, *fingerprints(plan.query))
     _check_can_be_dealt(whole)
     whole = _changed(whole, lambda name, rows: rows.select(list(stored.columns[name])))
