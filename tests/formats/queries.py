@@ -47,7 +47,21 @@ def queries() -> dict[str, Any]:
         "spill": dv.join(*_streams("AB", "8 seconds"), on=pairs, select=select, budget=spill, order="hold"),
         "cpu": dv.join(*_streams("AB", "8 seconds"), on=pairs, select=select, budget=dv.budget(cpu=1.0)),
         "shared": dv.share(near, far),
+        **_since_2(pairs, select),
     }
+
+
+def _since_2(pairs: str, select: str) -> dict[str, Any]:
+    """What format 1 did not have."""
+    (left,), (right,) = _streams("A", None), _streams("B", None, asof=dv.asof(tolerance="4 seconds"))
+    ahead = _streams("AB", "8 seconds", ahead="1 hour")
+    return {
+        "asof": dv.join(left, right, on=pairs, select=select),
+        "ahead": dv.join(*ahead, on=pairs, select=select, order="hold"),
+    }
+
+
+SINCE_2 = ("asof", "ahead")
 
 
 def pushes(names: str, first_s: int, last_s: int) -> Iterator[tuple[str, pa.Table]]:

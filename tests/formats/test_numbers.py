@@ -10,6 +10,7 @@ import dovetail as dv
 from dovetail.dashboard.tail import Tail
 from dovetail.engine.buffer.sealed import seal, seal_batch, unseal, unseal_batch
 from dovetail.engine.operator.state import FORMAT, read_header
+from dovetail.engine.policies.spill.files import FileStore
 from dovetail.observe.reporter import Reporter
 from tests.formats.queries import queries
 
@@ -46,6 +47,26 @@ def test_reports_of_the_first_format_are_read(tmp_path: Path) -> None:
     found = [value for value, _ in Tail(tmp_path).new()]
     assert [value["kind"] for value in found] == ["start", "report", "end"]
     assert {value["v"] for value in found} == {1}
+
+
+def test_reports_that_are_too_new_are_counted_and_left_behind(tmp_path: Path) -> None:
+    newer = (FOLDER / "reports_1.jsonl").read_text().replace('"v":1,', '"v":2,', 1)
+    (tmp_path / "alarms-6af92b4d1c09ab-000000.jsonl").write_text(newer)
+    tail = Tail(tmp_path)
+    assert [value["kind"] for value, _ in tail.new()] == ["report", "end"]
+    assert tail.bad == 1
+
+
+def test_a_spill_file_is_sealed_under_its_own_name(tmp_path: Path) -> None:
+    store = FileStore(str(tmp_path))
+    store.write(3, ROWS)
+    (file,) = tmp_path.glob("*/3.arrow")
+    assert file.read_bytes()[:4] == b"DVC\x01"
+    assert store.read(3).equals(ROWS)
+    file.write_bytes(b"DVC\x02" + file.read_bytes()[4:])
+    with pytest.raises(dv.StateError, match=r"3\.arrow has format 2"):
+        store.read(3)
+    store.close()
 
 
 def test_reports_carry_their_number(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """New lines of all report files in a folder, each of them once.
 
 Files grow, end, vanish and follow one another while this looks. A line counts when its end is there; one that is
-too long, and whatever is not a line of JSON, is counted as bad and left behind. Only ordinary files are opened: a
-pipe or a link of the right name could make the reader wait, or read something else.
+too long, whatever is not a line of JSON, and what a newer release wrote are counted as bad and left behind. Only
+ordinary files are opened: a pipe or a link of the right name could make the reader wait, or read something else.
 """
 
 import json
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.observe.report_file import report_files
+from dovetail.observe.reporter import VERSION
 
 HISTORY_S = 3600.0
 LINE_BYTES = 4_000_000
@@ -108,7 +109,7 @@ class Tail:
             value = json.loads(line) if len(line) <= LINE_BYTES else None
         except (ValueError, RecursionError):
             value = None
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or value.get("v", VERSION) not in range(1, VERSION + 1):
             self.bad += 1
             return None
         return value

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, Full, Queue
-from threading import Thread
+from threading import Thread, current_thread
 from typing import Any
 
 from dovetail.observe.report_file import ReportFile, new_run
@@ -83,7 +83,8 @@ class Reporter:
         with suppress(Full):
             self._queue.put({"kind": "end", "at": self._clock(), "reason": reason, "lost": self.lost}, timeout=1)
             self._queue.put(None, timeout=1)
-        self._thread.join(LAST_WORDS_S)
+        if current_thread() is not self._thread:  # a run that is collected while its own report is written
+            self._thread.join(LAST_WORDS_S)
 
     def _put(self, values: Mapping[str, Any]) -> None:
         try:

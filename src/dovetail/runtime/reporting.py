@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+from weakref import finalize
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +26,7 @@ class Reporting(Reports):
     def __init__(self, run: Any, folder: Path, name: str, about: dict[str, Any]) -> None:
         super().__init__(folder, name, {"runtime": "embedded", **about})
         self._run = run
+        finalize(self, self._reporter.close).atexit = False  # a run that nobody closes, but goes on from its snapshot
         self._responses: dict[str, float] = {}
 
     def watch(self, batches: Iterator[pa.RecordBatch], last: bool) -> Iterator[pa.RecordBatch]:

@@ -16,11 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from dovetail.engine.buffer.section import SliceKey, Slices
 from dovetail.engine.operator.snapshot import unpack_snapshot
 from dovetail.errors import StateError
 from dovetail.model.fingerprint import fingerprint
@@ -191,15 +191,16 @@ def _check_state(session: SparkSession, checkpoint: str, layout: Layout, parts: 
     (buckets,) = read_state(session, checkpoint)
     wanted = {number: unpack_snapshot(part, str(layout)) for number, part in zip(layout.numbers, parts, strict=True)}
     alike = buckets.keys() == wanted.keys() and all(
-        buckets[number].changes.header == state.header and _same(buckets[number].changes.new, state.new)
+        buckets[number].changes.header == state.header and _rows(buckets[number].changes.new) == _rows(state.new)
         for number, state in wanted.items()
     )
     if not alike:
         raise StateError(f"the state that was written to {checkpoint} is not read back as it was; nothing was migrated")
 
 
-def _same(one: Mapping[Any, pa.RecordBatch], other: Mapping[Any, pa.RecordBatch]) -> bool:
-    return one.keys() == other.keys() and all(one[key].equals(other[key]) for key in one)
+def _rows(slices: Slices) -> dict[SliceKey, int]:
+    """How many rows each slice has; that they are the ones that were written is known by their checksums."""
+    return {key: rows.num_rows for key, rows in slices.items()}
 
 
 def _put_in_place(aside: str, into: str) -> None:
