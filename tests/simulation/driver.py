@@ -19,7 +19,8 @@ import pyarrow as pa
 from dovetail.runtime.spark.output import REPORT, Blobs
 from dovetail.runtime.spark.unpack import Unpacker
 from tests.simulation.cluster import Attempt, Cluster, Killed, Shuffled, Worker
-from tests.simulation.pipeline import Pipeline
+from tests.simulation.move import moved
+from tests.simulation.pipeline import Pipeline, pipeline_of
 from tests.simulation.sink import Output
 from tests.simulation.story import KINDS, SOURCE_PARTITIONS, Batch, Fault, Story
 
@@ -61,6 +62,7 @@ class Driver:
     def _live(self) -> None:
         first = self.planned if self.planned >= 0 and self.planned not in self.commits else self.planned + 1
         for batch in range(first, len(self.story.batches)):
+            self._move(batch)
             self.planned = batch
             self._die("driver dies after planning a batch", batch)
             rows = self._results(batch)
@@ -75,6 +77,15 @@ class Driver:
             if batch < len(self.story.batches) - 3 and self._strike(_RESTORED, batch) is not None:
                 self._restore(batch)
                 return
+
+    def _move(self, batch: int) -> None:
+        """Between two batches, or between two tries at one; where some of the state is spilled it stays where it is."""
+        fault = self._strike("query is taken to other partitions", batch) if batch else None
+        if fault is not None and self.pipeline.query.budget is None:
+            partitions = 1 + (self.story.partitions + fault.at % 3) % 4
+            self.pipeline = pipeline_of(self.story.case, partitions)
+            self.cluster = moved(self.cluster, self.pipeline, batch, partitions)
+            self.story = replace(self.story, partitions=partitions)
 
     def _restore(self, last: int) -> None:
         """The same DataFrame started again in the same session, over a copy of what there was before the last batch."""

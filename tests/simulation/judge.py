@@ -47,7 +47,7 @@ def judge(story: Story) -> Verdict:
     try:
         driver.run()
         _compare(driver, verdict)
-        verdict.unexplained += [*driver.oddities, *_state_oddities(cluster)]
+        verdict.unexplained += [*driver.oddities, *_state_oddities(driver.cluster)]
         if driver.sink.again:
             verdict.unexplained.append(f"the sink was called again for batches that were done: {driver.sink.again}")
     except Exception:

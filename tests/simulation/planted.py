@@ -19,6 +19,7 @@ from dovetail.runtime.spark.operator import JoinOperator
 from dovetail.runtime.spark.pack import Packer
 from dovetail.runtime.spark.spilled_state import StateParts
 from dovetail.runtime.spark.state import BucketState, Head
+from dovetail.runtime.threads import redeal
 
 Plant = tuple[Any, str, Callable[..., Any]]
 
@@ -131,6 +132,10 @@ def _never_late(self: Lineage, token: str) -> Any:
     return _since(self, token) or (([], []) if self.steps else None)
 
 
+def _all_copies(grid: Any, rows: Any, cell: int) -> None:
+    """Takes every copy of a row for the row itself."""
+
+
 def _unmerged(batches: Any) -> Iterator[Any]:
     return iter(batches)
 
@@ -156,6 +161,7 @@ PLANTED: dict[str, list[Plant]] = {
         (Lineage, "since", _never_late),
         (JoinOperator, "_catch_up", _trusting),
     ],
+    "copies of a row are gathered as rows": [(redeal, "first_copies", _all_copies)],
     "buckets are not merged in order": [(unpack, "merged", _unmerged)],
 }
 

@@ -38,6 +38,7 @@ KINDS = {
     "driver dies before the batch is noted as done": "batch",
     "driver dies between batches": "batch",
     "note of the last batch is lost": "batch",
+    "query is taken to other partitions": "batch",
     "all is restored from a copy and planned otherwise": "batch",
     "sink fails half-way": "batch",
 }

@@ -4,25 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 import dovetail as dv
-from dovetail.engine.buffer.section import Changes
-from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.local import carried_over, complete_from
-from dovetail.runtime.spark import pipeline
-from dovetail.runtime.spark.resume import gathered, parts_of
-from dovetail.runtime.spark.state import STATE, BucketState
-from dovetail.runtime.spark.variables import state_variables
 from dovetail.testing import oracle, ordered
 from tests.simulation.cases import CASES
 from tests.simulation.cluster import Cluster
 from tests.simulation.driver import Driver
 from tests.simulation.judge import _early
-from tests.simulation.pipeline import Pipeline, made_of, pipeline_of, task
+from tests.simulation.move import dealt_to, snapshot_left_by
+from tests.simulation.pipeline import Pipeline, made_of, pipeline_of
 from tests.simulation.sink import Output
 from tests.simulation.story import Story, story_of
 from tests.spark.queries import bare
@@ -42,40 +36,10 @@ def halves(story: Story, partitions: int) -> tuple[Story, Story]:
     )
 
 
-def left_by(cluster: Cluster) -> list[Changes]:
-    """The states of all buckets, in order of their cells."""
-    job, found = cluster.pipeline.job, {}
-    for partition, store in enumerate(cluster.stores):
-        transaction = store.open(max(store.versions), executor=-1)
-        for number in [number for number in cluster.layout.numbers if cluster.owner(number) == partition]:
-            transaction.key = (number,)
-            with task(partition, cluster.partitions):
-                state = BucketState(state_variables(transaction, job.spills))  # type: ignore[arg-type]
-                head = state.head(job.identity.fingerprints(job.layouts.here()), "")
-            assert head is not None, "every bucket has been told of every stream"
-            found[number] = Changes(dict(state.load_all()), [], head.header)
-    return [found[number] for number in cluster.layout.numbers]
-
-
 def told(story: Story, made: Pipeline, cluster: Cluster) -> pa.Table:
     driver = Driver(story, made, cluster, Output(story.sink))
     driver.run()
     return driver.sink.rows(made.query.schema)
-
-
-def dealt_to(made: Pipeline, snapshot: bytes, partitions: int, executors: int) -> Cluster:
-    """A cluster that begins with a snapshot of the query."""
-    cluster = Cluster.of(made, partitions, executors)
-    plan, numbers = plan_query(pipeline._bare(made.query)), made.layout.numbers
-    parts = parts_of(snapshot, plan, made.job.plan, made.layout)
-    frames = [pd.DataFrame({"bucket": [number], STATE: [part]}) for number, part in zip(numbers, parts, strict=True)]
-    cluster.initial = dict(zip(numbers, frames, strict=True))
-    return cluster
-
-
-def snapshot_left_by(made: Pipeline, cluster: Cluster) -> bytes:
-    """What the query has left, whatever has happened to it."""
-    return gathered(plan_query(pipeline._bare(made.query)), made.job.plan, made.layout, left_by(cluster))
 
 
 @pytest.mark.parametrize("case", MIGRATING)
@@ -86,7 +50,7 @@ def test_other_partitions_half_way(case: str) -> None:
         made, again = (pipeline_of(case, half.partitions) for half in (first, second))
         cluster = Cluster.of(made, first.partitions, first.executors)
         before = told(first, made, cluster)
-        other = dealt_to(again, snapshot_left_by(made, cluster), second.partitions, second.executors)
+        other = dealt_to(again, snapshot_left_by(cluster), second.partitions, second.executors)
         after = told(second, again, other)
         expected = _early(oracle(made.query, story.script()).rows)
         assert _early(before) + _early(after) == expected, f"seed {seed}"
@@ -117,7 +81,7 @@ CHANGES = {
     "embedded to Spark": Change(runs=("embedded", "spark")),
     "Spark to embedded": Change(runs=("spark", "embedded")),
 }
-JOINS = {
+JOINS: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{f"{how} join": ("AB", "A.k = B.k AND A.n < B.n", {"how": how}) for how in HOWS},
     "band join": ("AB", "ABS(A.n - B.n) <= 3", {}),
     "join by any expression": ("AB", "(A.n + B.n) % 11 = 0", {}),
@@ -154,7 +118,7 @@ def half(story: Story, query: dv.Query, where: str, begin: bytes | None, last: b
     else:
         cluster = dealt_to(made, begin, story.partitions, story.executors)
     rows = told(story, made, cluster)
-    return rows, b"" if last else snapshot_left_by(made, cluster)
+    return rows, b"" if last else snapshot_left_by(cluster)
 
 
 def from_time(rows: pa.Table, since_us: int) -> pa.Table:

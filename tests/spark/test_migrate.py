@@ -120,7 +120,8 @@ def write(query: dv.Query, path: Path, checkpoint: str, spark: Any) -> None:
 
 def results(path: Path, query: dv.Query) -> list[dict[str, Any]]:
     tables = [pq.ParquetFile(file).read() for file in sorted((path / "out").glob("batch=*/*.parquet"))]
-    return early(query, pa.concat_tables(tables).cast(query.schema)).to_pylist()
+    rows: list[dict[str, Any]] = early(query, pa.concat_tables(tables).cast(query.schema)).to_pylist()
+    return rows
 
 
 OLD = ["v1", '{"batchWatermarkMs":7,"batchTimestampMs":9,"conf":{"spark.sql.shuffle.partitions":"2"}}', '{"a":1}']

@@ -94,11 +94,10 @@ def begins_with(
 ) -> tuple[DataFrame, Layout, list[bytes]]:
     """A pipeline over packed rows whose state begins with a snapshot; how that is dealt out, and the parts."""
     check_session(session)
-    query, stored = plan.query, _operator_plan(plan)
-    layouts = Layouts(_bare(query), planned_partitions(session))
-    job, layout = _job(plan, identity(query, stored.columns), layouts, (), uuid4().hex), layouts.plan()
+    job = job_of(plan, planned_partitions(session), uuid4().hex)
+    layout = job.layouts.plan()
     parts = parts_of(snapshot, plan, job.plan, layout)
-    output = output_of(noted_schema(query), _sorts(query, layout.grid, None))
+    output = output_of(noted_schema(plan.query), _sorts(plan.query, layout.grid, None))
     return _joined(rows, dealt(session, parts, layout), job, output), layout, parts
 
 
