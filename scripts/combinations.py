@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail.model.combinations import AXES, REFUSALS, SHEDS, Combination
-from scripts.trial import attempt
+from scripts.trial import attempt, whole
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "combinations.md"
 HEAD = """# What goes together
@@ -49,10 +49,10 @@ def _any(axis: str, words: tuple[str, ...]) -> str:
     return "that leaves results out" if words == SHEDS else " or ".join(words)
 
 
-def try_all(spark: Any) -> dict[str, Any]:
+def try_all(cells: Iterator[Combination], spark: Any) -> dict[str, Any]:
     """The counts, and what was wrong."""
     found: dict[str, Any] = {"cells": 0, "run": 0, "refused": 0, "wrong": 0, "why": {}}
-    for cell in pairs():
+    for cell in cells:
         said = attempt(cell, seed=found["cells"], spark=spark)
         found["cells"] += 1
         found[said if said in ("run", "refused") else "wrong"] += 1
@@ -66,6 +66,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m scripts.combinations", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     parser.add_argument("--page", action="store_true", help="write docs/reference/combinations.md, and try nothing")
+    parser.add_argument("--runtime", choices=AXES["runtime"], help="only the pairs that run on this one")
     asked = parser.parse_args()
     if asked.page:
         PAGE.write_text(page())
@@ -73,7 +74,8 @@ def main() -> int:
         return 0
     from dovetail.runtime.spark.session import spark_session
 
-    found = try_all(spark_session(cores=2, name="combinations"))
+    cells = (cell for cell in pairs() if asked.runtime in (None, whole(cell)["runtime"]))
+    found = try_all(cells, None if asked.runtime == "embedded" else spark_session(cores=2, name="combinations"))
     print(json.dumps(found) if asked.json else "\n".join(f"{name}: {count}" for name, count in found.items()))
     return 1 if found["wrong"] else 0
 

@@ -96,8 +96,8 @@ def attempt(cell: Combination, seed: int = 0, spark: Any = None) -> str:
     except (dv.QueryError, dv.PlanError) as error:
         named = any(each.why in str(error) for each in says)
         return "refused" if named else f"refused, and not for a reason in the table: {error}"
-    except AssertionError as error:
-        return f"wrong: {error}"
+    except Exception as error:
+        return f"wrong: {type(error).__name__}: {error}"
     return "it ran, and the table says that it is refused" if says else "run"
 
 

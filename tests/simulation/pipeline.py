@@ -43,7 +43,7 @@ def made_of(plan: Plan, partitions: int) -> Pipeline:
     layouts = Layouts(pipeline._bare(plan.query), partitions)
     layout, kept = layouts.plan(), pipeline._operator_plan(plan).columns
     job = pipeline._job(plan, identity(plan.query, kept), layouts, (), "run")
-    output = output_of(noted_schema(plan.query), pipeline._sorts(plan.query, layout.grid, None))
+    output = output_of(noted_schema(plan.query), pipeline._sorts(plan.query, layout.grid, False))
     packers = pipeline._packers(plan, kept, layout)
     return Pipeline(plan.query, packers, layout, job, output, needs_clock(plan.query))
 

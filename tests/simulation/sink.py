@@ -63,7 +63,7 @@ class Output:
         to_files = self.kind == "files"
         sink = Sink("all", tuple(rows.column_names), self._replace if to_files else self._keep, repeats=to_files)
         frame: Any = SimpleNamespace(sparkSession=self._files, rows=rows)
-        sinks._write_once(sink, "checkpoint", frame, batch)
+        sinks.write_once(sink, "checkpoint", frame, batch)
         self.done.add(batch)
 
     def _replace(self, frame: Any, batch: int) -> None:

@@ -27,9 +27,10 @@ class Folder:
         for batch in batches:
             self._files += 1
             for name in self.names:
-                file = self.path / name / f"{self._files:04}.parquet"
+                file = self.path / name / f".{self._files:04}.parquet"  # a running query sees it only when it is whole
                 pq.write_table(batch.batch.get(name, SCHEMA.empty_table()), file)
                 os.utime(file, (10**9 + self._files, 10**9 + self._files))
+                file.rename(file.with_name(file.name[1:]))
 
     def frame(self, name: str, streaming: bool = True, schema: pa.Schema = SCHEMA) -> Any:
         """A stream as a DataFrame."""

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pytest
 
 import dovetail as dv
+from dovetail.control.reshape import Reshape
 from dovetail.engine.buffer.sealed import unseal
 from dovetail.errors import StateError
 from dovetail.plan.partition_grid import partition_grid
@@ -172,6 +173,41 @@ def test_wandering_buckets_and_failed_attempts(case: str, seed: int, monkeypatch
     assert {"new", "cached", "caught up"} <= set(cluster.recalled)
 
 
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("order", ["none", "hold"])
+def test_a_query_changes_its_shape_while_its_bucket_wanders(
+    order: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``plan="auto"``: one operator or several, whatever control says after a batch, also one that fails."""
+    names, on = CONDITIONS["chain of keys"]
+    dice, shapes = random.Random(seed), [None, (("A", "B"), "C"), ("A", ("B", "C"))]
+    monkeypatch.setattr(Reshape, "decide", lambda self, now, readings: dice.choice([now, *shapes]))
+    cluster = Cluster(on, names, monkeypatch, workers=3, order=order)
+    batches = random_batches(names, seed=seed, batches=9, count=12)
+    for push in batches:
+        while dice.random() < 0.3:
+            cluster.batch(push, dice.randrange(3), fails=True)
+        cluster.batch(push, dice.randrange(3))
+        if dice.random() < 0.2:
+            cluster.forget_engines()
+    rows, expected = cluster.rows(), oracle(cluster.query, batches).rows
+    if order == "hold":
+        rows, expected = (released(table, cluster.query, batches) for table in (rows, expected))
+    assert expected.num_rows
+    assert_same_rows(rows, expected)
+    assert order == "none" or ordered(rows)
+    assert json.loads(cluster.header())["reshaped"] > 2
+
+
+def released(rows: pa.Table, query: Any, batches: list[Push]) -> pa.Table:
+    """Rows that are certain: no stream can send anything older than its newest row less its delay."""
+    newest = [
+        max(pc.max(push.batch[s.name]["ts"]).value for push in batches if s.name in push.batch) for s in query.streams
+    ]
+    certain = pa.scalar(min(newest) - query.streams[0].delay_us, pa.int64()).cast(query.time_type)
+    return rows.filter(pc.less(rows["result_time"], certain))
+
+
 def test_a_function_of_the_users_own_travels_along(monkeypatch: pytest.MonkeyPatch) -> None:
     dv.function("near", lambda a, b: pc.less(pc.abs(pc.subtract(a, b)), 20), ["int64", "int64"], "bool")
     cluster = Cluster("A.k = B.k AND near(A.n, B.n)", "AB", monkeypatch)
@@ -223,7 +259,7 @@ def test_many_blobs_per_cell_keep_the_order_of_arrival(monkeypatch: pytest.Monke
     monkeypatch.setattr(blob, "SLICE_BYTES", 100)
     packed = cluster.pack(push)
     assert len(packed) > 2 * few
-    arrivals = read_arrivals([packed], cluster.plan)
+    arrivals = read_arrivals([packed], cluster.plan.columns)
     for name, rows in push.batch.items():
         columns = list(cluster.plan.columns[name])
         assert pa.Table.from_batches([arrivals.blocks[name]]).equals(rows.select(columns).combine_chunks())

@@ -80,13 +80,21 @@ class SharedQuery:
         *,
         trigger: Mapping[str, Any] | None = None,
         session: "SparkSession | None" = None,
+        changes: bool = False,
     ) -> Any:
         """Run the join once on Spark and route each query's rows to its own sink; returns the streaming query.
 
         A sink is a path (Parquet files), options of a Spark writer (``{"format": "csv", "path": ...}``), or a
         function of a DataFrame and the number of its batch. Files are written exactly once, one folder per batch;
         every other sink is skipped when a repeated batch finds that it was already done. ``trigger`` is Spark's.
+
+        With ``changes=True``, what is returned has ``add(query, sink)`` and ``remove(name)`` besides: queries come and
+        go while it runs, each from a batch on, and the checkpoint knows them. A checkpoint is of one kind for ever.
         """
+        if changes:
+            from dovetail.runtime.spark.changing import write_changing
+
+            return write_changing(self.groups, sinks, checkpoint, dict(trigger or {}), session)
         from dovetail.runtime.spark.sinks import write_shared
 
         return write_shared(self.spark(session), self.groups.members, sinks, checkpoint, dict(trigger or {}))

@@ -1,5 +1,6 @@
 """``dovetail explain``: the plans of a pipeline file, without running it and without Java."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,9 @@ import typer
 
 from dovetail.cli.pipeline_file import derived_queries, read_pipeline
 from dovetail.cli.pipeline_groups import Part, parts_of
+from dovetail.model.duration import duration_text
 from dovetail.plan.explain_shared import explain_operator
+from dovetail.plan.share_queries import SCHEDULES
 
 
 def explain(
@@ -23,6 +26,19 @@ def explain(
 def _explained(part: Part) -> str:
     sinks = [f"{route.sink.name} ({route.sink.format})" for route in part.routes]
     if len(sinks) == 1:
-        return f"{sinks[0]} runs by itself: {part.why}\n{part.routes[0].query.explain()}"
-    (operator,) = part.groups.plans.values()
-    return f"{', '.join(sinks)} share one join\n{explain_operator(operator)}"
+        head, plan = f"{sinks[0]} runs by itself: {part.why}", part.routes[0].query.explain()
+    else:
+        (operator,) = part.groups.plans.values()
+        head, plan = f"{', '.join(sinks)} share one join", explain_operator(operator)
+    return "\n".join([head, *_runs(part), plan])
+
+
+def _runs(part: Part) -> Iterator[str]:
+    """When batches run, what is left of them for the next run, and in which order shared work is done."""
+    sink = part.routes[0].sink
+    if sink.trigger_us is not None:
+        yield f"  a batch every {duration_text(sink.trigger_us)}"
+    if sink.checkpoint is None:
+        yield "  no checkpoint: every run starts afresh"
+    if len(part.routes) > 1 and sink.schedule != SCHEDULES[0]:
+        yield f"  inside a batch, {sink.schedule} windows first"

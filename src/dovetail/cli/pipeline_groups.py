@@ -2,9 +2,10 @@
 
     INSERT INTO alarms SELECT ... FROM T, H WHERE T.k = H.k AND T.value > 40 WINDOW 1 MINUTE   \\  one join,
     INSERT INTO pairs  SELECT ... FROM T, H WHERE T.k = H.k WINDOW 10 SECONDS                  /  two sinks
-    INSERT INTO lonely SELECT ... FROM T LEFT ANTI JOIN H ON T.k = H.k WINDOW 10 SECONDS       by itself
+    INSERT INTO near   SELECT ... FROM T, H WHERE T.x = H.x WINDOW 10 SECONDS                  by itself
 
-Aliases make no difference. Queries that could be one join, but would cost more so, run by themselves.
+Aliases make no difference, nor whether unmatched rows come out or results are counted. Queries that could be one join,
+but would cost more so, run by themselves; so do those that need other buckets.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,13 +14,14 @@ from typing import Any
 
 from dovetail.cli.pipeline_file import Routed
 from dovetail.errors import QueryError
+from dovetail.model.combinations import features_of, refusal
 from dovetail.plan.declared_names import under_declared_names
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_cost import READ_ON_SPARK, better_alone
-from dovetail.plan.share_queries import Member, shared_schema, signature
+from dovetail.plan.share_queries import Member, shared_schema
 
 WRITTEN_IN_BATCHES = ("parquet", "orc", "json", "csv", "text", "avro", "kafka", "console", "noop")
-NOBODY = "no other query has its streams, join condition, late rows, trigger, schedule and kind of checkpoint"
+NOBODY = "no other query has its streams, join condition, buckets, late rows, trigger, schedule and kind of checkpoint"
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,9 @@ def obstacle(route: Routed) -> str:
     query, sink = route.query.model, route.sink
     if query.answered is not None:
         return "it is an as-of join"
-    if query.how != "inner":
-        return f"it is {'an' if query.how == 'anti' else 'a'} {query.how} join, and inner joins share"
-    if query.aggregation:
-        return "it aggregates its results"
+    refused = refusal(features_of(query, runs="shared"))
+    if refused is not None:
+        return refused.why
     if sink.own is not None:
         return "Dovetail writes its files itself, one query into each folder"
     own = sorted(sink.settings.keys() - {"order", "late"})
@@ -74,7 +75,8 @@ def obstacle(route: Routed) -> str:
 
 def group_name(route: Routed) -> str:
     """The same for queries that can be one operator."""
-    return signature(under_declared_names(route.query.model))
+    (place,) = Groups.of([_member(route)]).together().places
+    return place
 
 
 def _kind(route: Routed) -> tuple[object, ...]:

@@ -71,9 +71,15 @@ class CpuBudget:
 
     def decide(self, readings: Readings, decision: Decision) -> Decision:
         """The decision with the pace that the time left allows; what was used since ``begin`` is taken off it."""
+        self._follow(decision)
         self._measure(readings)
         pace = self._pace()
         return decision if pace == decision.pace else replace(decision, pace=pace)
+
+    def _follow(self, decision: Decision) -> None:
+        """By its load it has more or less than others of the query, and a core at most."""
+        assert self._budget.cpu is not None
+        self.time.share = min(1.0, self._budget.cpu * decision.load)
 
     def _pace(self) -> Pace | None:
         if self.time.now is None or self.control.short:
@@ -91,6 +97,7 @@ class CpuBudget:
 
     def tick(self, now_us: int, readings: Readings, decision: Decision) -> Decision:
         """Time has passed: more may be joined, and at the end of an interval what to leave out is decided anew."""
+        self._follow(decision)
         self.time.tick(now_us)
         seconds = self.time.interval_s()
         if seconds is not None:

@@ -139,4 +139,4 @@ class Replanning:
         if plan is None:
             return decision
         found = decision_of(plan, decision.version + 1)
-        return replace(found, waits=decision.waits, shed=decision.shed, pace=decision.pace)
+        return replace(found, waits=decision.waits, shed=decision.shed, pace=decision.pace, load=decision.load)

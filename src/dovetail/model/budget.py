@@ -89,15 +89,16 @@ class Budget:
         """Whether results may be missing."""
         return self.policy in ("harvest", "drop")
 
-    def divided(self, operators: int) -> "Budget":
-        """An equal share for each of several operators; together they are as complete as asked."""
-        cpu = None if self.cpu is None else self.cpu / operators
+    def part(self, cpu: float, memory: float, operators: int) -> "Budget":
+        """Shares of CPU and memory for one of several operators; together they are as complete as asked."""
         least = None if self.min_completeness is None else self.min_completeness ** (1 / operators)
-        memory = self.memory
-        if memory is not None:
-            share = max(1, self.size // operators)
-            memory = Tuples(share) if isinstance(memory, Tuples) else share
-        return replace(self, cpu=cpu, memory=memory, min_completeness=least)
+        held = None if self.memory is None else max(1, int(self.size * memory))
+        return replace(
+            self,
+            cpu=None if self.cpu is None else self.cpu * cpu,
+            memory=Tuples(held) if held is not None and isinstance(self.memory, Tuples) else held,
+            min_completeness=least,
+        )
 
     @property
     def size(self) -> int:
@@ -119,7 +120,7 @@ def budget(
     strict: bool = False,
     folder: "str | PathLike[str] | None" = None,
 ) -> Budget:
-    """For ``budget=`` of a join: what it may use per partition, and what gives way.
+    """For ``budget=`` of a join: what it may use per partition, on average, and what gives way.
 
     ``cpu``: share of one core, above 0 up to 1. ``memory``: ``"512 MB"`` or ``dv.tuples(1000)``. ``policy``:
     "harvest" (look only where most results are), "drop" (tuples, at the door), "spill" (to disk), "fail".

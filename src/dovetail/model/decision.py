@@ -4,6 +4,7 @@
     waits                                       where ordered output waits: at the door or at the exit
     shed                                        what is left out for want of CPU time
     pace                                        how many rows may be joined before control is asked again
+    load                                        how much of the budget this operator has, beside others of its query
 
 But for what is shed, results are the same under every decision. It is part of the state, so that a run that goes on
 elsewhere goes on with the same plan.
@@ -15,6 +16,7 @@ elsewhere goes on with the same plan.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Literal
 
 from dovetail.model.algorithm import Algorithm
@@ -37,7 +39,7 @@ class Decision:
     """A structure per stream and a probe order per arriving stream; ``lazy`` names windows that forget when probed.
 
     ``version`` counts the plans of a run; at 0 it is still as planned before anything was known. ``waits`` None: as
-    the query says; ``pace`` None: nothing waits for CPU time.
+    the query says; ``pace`` None: nothing waits for CPU time. ``load``: 1 is as much as every bucket has on average.
     """
 
     algorithms: Mapping[str, Algorithm]
@@ -47,6 +49,7 @@ class Decision:
     waits: Waits | None = None
     shed: Shed = NOTHING_SHED
     pace: Pace | None = None
+    load: float = 1.0
 
     def same_plan(self, other: "Decision") -> bool:
         """Whether windows are stored and probed alike."""
@@ -61,7 +64,8 @@ class Decision:
 
     def to_json(self) -> dict[str, Any]:
         """All that is part of the state, as plain values."""
-        return self.plan_json() | {"waits": self.waits, "shed": self.shed.to_json()}
+        load = {} if self.load == 1.0 else {"load": self.load}
+        return self.plan_json() | {"waits": self.waits, "shed": self.shed.to_json()} | load
 
     @staticmethod
     def from_json(values: Mapping[str, Any]) -> "Decision":
@@ -69,4 +73,7 @@ class Decision:
         orders = {name: tuple(order) for name, order in values["orders"].items()}
         waits: Waits | None = values["waits"]
         shed = Shed.from_json(values["shed"])
-        return Decision(dict(values["algorithms"]), orders, tuple(values["lazy"]), int(values["version"]), waits, shed)
+        algorithms, lazy, load = dict(values["algorithms"]), tuple(values["lazy"]), float(values.get("load", 1.0))
+        if not 0 < load < inf:
+            raise ValueError(f"a bucket's load is a number above 0, not {load}")
+        return Decision(algorithms, orders, lazy, int(values["version"]), waits, shed, load=load)

@@ -3,11 +3,18 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dovetail.model.duration import duration_text
 from dovetail.plan.asof_report import explain_asof
 from dovetail.plan.draw_plan import draw_plan
 from dovetail.plan.report import ASSUMED_PARTITIONS
 
 Report = Mapping[str, Any]
+_REST = {
+    "harvest": "the rest is left out",
+    "drop": "the rest is left out",
+    "spill": "the rest is joined from disk",
+    "fail": "with more the run stops",
+}
 _FORGETS = {"active": "what has left after every block", "lazy": "what has left when it is probed"}
 
 
@@ -21,6 +28,7 @@ def explain(report: Report, costs: bool = True) -> str:
         lines += [*_streams(operator, costs), *_probes(operator, costs), *_leaving(operator), *_aggregates(operator)]
     if costs:
         lines += [*_costs(report), *_splits(report), *_assumed(report)]
+    lines += _budget(report)
     for operator in report.get("parts", {"": report}).values():
         lines += _partitioning(operator)
     return "\n".join(lines)
@@ -39,6 +47,10 @@ def _streams(report: Report, costs: bool) -> Iterator[str]:
         columns = ", ".join(stream["columns"])
         yield f"  {name}: window {stream['window']}, stored as {stream['algorithm']}, columns {columns}"
         yield from (f"    only if {condition}" for condition in stream["filters"])
+        if stream["idle_us"] is not None:
+            yield f"    silent for {duration_text(stream['idle_us'])}, it follows the others"
+        if stream["ahead_us"] is not None:
+            yield f"    rows more than {duration_text(stream['ahead_us'])} ahead of all others are handed over"
         if costs:
             keys = "".join(f", {number(count)} values of {key}" for key, count in stream["keys"].items())
             held = f"{number(stream['tuples'])} tuples held, {size(stream['bytes'])}"
@@ -95,6 +107,29 @@ def _splits(report: Report) -> Iterator[str]:
     if len(costs) > 1:
         best = min((cost, tree) for tree, cost in costs.items() if tree != "one operator")
         yield f"  one operator: {share(costs['one operator'])}; several, {best[1]}: {share(best[0])}"
+
+
+def _budget(report: Report) -> Iterator[str]:
+    """What the query may use, and what that means for the cost and size predicted."""
+    budget = report.get("budget")
+    if budget is None:
+        return
+    yield f"budget, for each bucket on average: {budget['policy']}"
+    if budget["cpu"] is not None:
+        spent = report["predicted"]["cost"]
+        effect = f"{share(budget['cpu'] / spent)} of the work" if spent > budget["cpu"] else "all of it"
+        yield f"  cpu: {share(budget['cpu'])} of a core, enough for {effect}"
+    if budget["memory"] is not None:
+        size_of, unit = budget["memory"]["size"], budget["memory"]["unit"]
+        parts = report.get("parts", {"": report}).values()
+        held = sum(stream[unit] for part in parts for stream in part["streams"].values())
+        effect = f"{share(size_of / held)} of what windows hold, {_REST[budget['policy']]}" if held > size_of else "all"
+        yield f"  memory: {size(size_of) if unit == 'bytes' else f'{number(size_of)} tuples'}, enough for {effect}"
+    if budget["folder"] is not None:
+        yield f"  disk: {budget['folder']}"
+    if budget["min_completeness"] is not None:
+        below = "the run stops" if budget["strict"] else "the budget is exceeded"
+        yield f"  completeness: {share(budget['min_completeness'])} or more, below it {below}"
 
 
 def _verdict(predicted: Mapping[str, Any]) -> str:

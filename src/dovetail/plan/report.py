@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dovetail.model.budget import Budget, Tuples
 from dovetail.model.statistics import Statistics
 from dovetail.model.window import RowWindow
 from dovetail.plan.buckets import buckets_of
@@ -56,6 +57,24 @@ def plan_report(plan: Plan, known: Statistics, weights: Weights, by_rule: bool =
         "weights": weights.origin,
         "partitioning": _partitioning(plan),
         "one_thread": why_one_thread(query),
+        "budget": budget_report(query.budget),
+    }
+
+
+def budget_report(budget: Budget | None) -> dict[str, Any] | None:
+    """What a query may use: shares of a core, bytes or tuples, and what gives way."""
+    if budget is None:
+        return None
+    counted = isinstance(budget.memory, Tuples)
+    unit = "tuples" if counted else "bytes"
+    memory = None if budget.memory is None else {"size": budget.size, "unit": unit}
+    return {
+        "cpu": budget.cpu,
+        "memory": memory,
+        "policy": budget.policy,
+        "min_completeness": budget.min_completeness,
+        "strict": budget.strict,
+        "folder": budget.folder,
     }
 
 
@@ -105,6 +124,8 @@ def _stream(plan: Plan, name: str, known: Statistics, weights: Weights, by_rule:
         "why": _why(plan, name, by_rule),
         "costs": costs,
         "invalidation": "lazy" if storage.lazy else "active",
+        "idle_us": query.stream(name).idle_us,
+        "ahead_us": query.stream(name).ahead_us,
     }
 
 

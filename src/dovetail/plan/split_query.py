@@ -63,10 +63,8 @@ def asked_tree(query: JoinQuery) -> Tree | None:
 
 
 def split_query(query: JoinQuery, tree: Tree) -> Operator:
-    """The operators of a tree, the last one giving the query's own results."""
-    closed = replace(query, predicates=close_equalities(query.predicates))
-    if query.budget is not None:
-        closed = replace(closed, budget=query.budget.divided(operators_of(tree)))
+    """The operators of a tree, the last one giving the query's own results; ``share_budget`` gives them budgets."""
+    closed = replace(query, predicates=close_equalities(query.predicates), budget=None)
     return _operator(closed, tree, query.select, top=True)
 
 
@@ -78,11 +76,6 @@ def operator_over(query: JoinQuery, tree: Tree, top: bool) -> JoinQuery:
     needed = {column for output in query.select for column in columns_of(output.expression)}
     needed |= {c for p in query.predicates if not predicate_streams(p) <= inside for c in _columns(p)}
     return _below(query, tree, needed).query
-
-
-def operators_of(tree: Tree) -> int:
-    """How many operators a tree has."""
-    return 0 if isinstance(tree, str) else 1 + sum(map(operators_of, tree))
 
 
 def _operator(query: JoinQuery, tree: Tree, select: tuple[Output, ...], top: bool) -> Operator:

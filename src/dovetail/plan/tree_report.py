@@ -15,9 +15,10 @@ from dovetail.plan.assume import Given, assume
 from dovetail.plan.choose_plan import choose_plan
 from dovetail.plan.cost import Weights
 from dovetail.plan.plan_query import plan_query
-from dovetail.plan.report import headroom, plan_report
+from dovetail.plan.report import budget_report, headroom, plan_report
+from dovetail.plan.share_budget import budgeted_tree
 from dovetail.plan.split_operator import OperatorPlan, operator_plans, split_operator
-from dovetail.plan.split_query import Operator, asked_tree, split_query
+from dovetail.plan.split_query import Operator, asked_tree
 
 BY_HAND, CHEAPEST = "set by hand", "cheapest"
 
@@ -28,15 +29,17 @@ def query_report(query: JoinQuery, weights: Weights, rates: Given = None, keys: 
         return asof_report(query)
     known, by_rule, tree = assume(query, rates, keys), rates is None and keys is None, asked_tree(query)
     if tree is not None:
-        top = split_query(query, tree)
-        return tree_report(top, operator_plans(top, known, weights), weights, by_rule) | {"plan_why": BY_HAND}
+        top = budgeted_tree(query, tree, known, weights)
+        report = tree_report(top, operator_plans(top, known, weights), weights, by_rule)
+        return report | {"plan_why": BY_HAND, "budget": budget_report(query.budget)}
     if by_rule:
         return plan_report(plan_query(query), known, weights, by_rule)
     tree, costs = split_operator(query, known, weights)
     if tree is None or query.plan == "multiway":
         return plan_report(choose_plan(query, known, weights), known, weights) | {"splits": costs}
-    top = split_query(query, tree)
-    return tree_report(top, operator_plans(top, known, weights), weights) | {"plan_why": CHEAPEST, "splits": costs}
+    top = budgeted_tree(query, tree, known, weights)
+    report = tree_report(top, operator_plans(top, known, weights), weights)
+    return report | {"plan_why": CHEAPEST, "splits": costs, "budget": budget_report(query.budget)}
 
 
 def chosen_tree(query: JoinQuery, weights: Weights, rates: Given = None, keys: Given = None) -> Tree | None:

@@ -15,8 +15,9 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.tree import Tree as TreeShape
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
+from dovetail.plan.share_budget import budgeted_tree
 from dovetail.plan.split_operator import may_split
-from dovetail.plan.split_query import asked_tree, split_query
+from dovetail.plan.split_query import asked_tree
 from dovetail.plan.thread_cells import thread_grid
 from dovetail.runtime.threads.cells import Cells
 from dovetail.runtime.wall_stopwatch import WallStopwatch
@@ -48,7 +49,7 @@ def operator_of(plan: Plan, hands: Hands | None = None) -> Operator:
 
 def tree_of(plan: Plan, tree: TreeShape, hands: Hands, keeps: bool = False) -> Tree:
     """The operators of a tree."""
-    top = split_query(plan.query, tree)
+    top = budgeted_tree(plan.query, tree)
     return Tree(plan.query, top, [threaded(plan_query(each.query), hands) for each in top.operators], keeps)
 
 

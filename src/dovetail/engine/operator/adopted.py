@@ -48,7 +48,8 @@ class Adopted(HeaderSection):
             if not all(each in ahead[name].attributes or stored_as(name, each) for name, each in read):
                 return
             self._line.adopt_plan(plan)
-        if (decided.waits, decided.shed) != (self.in_force.waits, self.in_force.shed):
+        before = self.in_force
+        if (decided.waits, decided.shed, decided.load) != (before.waits, before.shed, before.load):
             self._line.adopt_rest(decided)
         self.in_force, self._next = decided, None
 
@@ -66,7 +67,7 @@ class Adopted(HeaderSection):
         if picks is not None and {own: {own, *each} for own, each in picks.items()} != dict.fromkeys(names, names):
             raise StateError("the state leaves out slices of other streams than the query has")
         if not decided.version:
-            decided = replace(self.in_force, waits=decided.waits, shed=decided.shed)
+            decided = replace(self.in_force, waits=decided.waits, shed=decided.shed, load=decided.load)
         elif not decided.same_plan(self.in_force):
             self._line.adopt_plan(plan_of(self._line.store.plan.query, decided))
         self.in_force, self._next = decided, None

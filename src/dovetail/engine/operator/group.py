@@ -72,11 +72,11 @@ class Group:
 
     def __init__(self, shared: SharedPlan, schedule: Schedule | None = None, setup: Setup | None = None) -> None:
         self.shared = shared
-        self._setup = setup or Setup()
+        self.setup = setup or Setup()
         subscriptions = Subscriptions.of(shared)
         exit_of = shared_exit(shared, subscriptions.places)
-        stopwatch, block_rows = self._setup.stopwatch, self._setup.block_rows
-        self._engine = Engine(_with_epochs(shared.plan), stopwatch, block_rows, self._setup.store, exit_of)
+        stopwatch, block_rows = self.setup.stopwatch, self.setup.block_rows
+        self._engine = Engine(_with_epochs(shared.plan), stopwatch, block_rows, self.setup.store, exit_of)
         self._line = self._engine.line
         self._members = Members(subscriptions, self._hold)
         self.worked = Worked("", 0)
@@ -158,7 +158,7 @@ class Group:
 
     def _proceed(self) -> Rows:
         """All arrivals are taken in and then worked off by urgency; with one stage, or many at once, in one pass."""
-        if self._setup.eager and (self._at_once or not self._agenda.schedule.last or self._limited):
+        if self.setup.eager and (self._at_once or not self._agenda.schedule.last or self._limited):
             self._hold.limits = None
             yield from self._engine.proceed()
             return
@@ -168,13 +168,13 @@ class Group:
                 self._follow(self._agenda.schedule)
         self._take_in()
         yield from self._settle()
-        while self._agenda and self._setup.eager:
+        while self._agenda and self.setup.eager:
             yield from self.work()
 
     def _take_in(self) -> None:
         """Store what may be joined now, and suspend it before its first stage."""
         windows = self._line.store.windows
-        for name, block, _ in interleave(self._line.release(), self._setup.block_rows):
+        for name, block, _ in interleave(self._line.release(), self.setup.block_rows):
             first, last = self._line.stored(name, block)
             ends = {other: window.end - window.hidden for other, window in windows.items() if other != name}
             self._agenda.add(Suspended(name, first, last, int(block.times[0]), ends))
@@ -247,7 +247,7 @@ class Group:
             self._members.subscriptions = self.subscriptions.changed(shared, self._progress())
             self._renew_router()
             return self
-        other = Group(shared, schedule, self._setup)
+        other = Group(shared, schedule, self.setup)
         other.apply(self.state())
         self._line.memory.close()
         return other

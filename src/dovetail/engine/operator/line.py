@@ -219,7 +219,8 @@ class Line:
         self.probes = probes_of(self.store, self.shedding)
 
     def adopt_rest(self, decision: Decision) -> None:
-        """Where ordered output waits, and what is left out."""
+        """Where ordered output waits, what is left out, and how much of the memory there is to use."""
+        self.memory.share(decision.load)
         gate = self.inputs.gate
         if decision.waits is not None:
             gate.sync = decision.waits == "sync"

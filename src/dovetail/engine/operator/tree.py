@@ -69,10 +69,24 @@ class Tree:
         self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None = None, spans: Spans | None = None
     ) -> Rows:
         """One batch of one or several streams; rows that do not fit are found before anything has changed."""
-        asked: dict[int, dict[str, Batch]] = {}
-        for name, rows in blocks.items():
-            asked.setdefault(self._streams[name], {})[name] = rows
-        return self._all({at: self.nodes[at].operator.push(some, newest, spans) for at, some in sorted(asked.items())})
+        asked: dict[int, list[str]] = {}
+        for name in {**blocks, **(newest or {})}:
+            asked.setdefault(self._streams[name], []).append(name)
+        return self._all({at: self._pushed(at, names, blocks, newest, spans) for at, names in sorted(asked.items())})
+
+    def _pushed(
+        self,
+        at: int,
+        names: list[str],
+        blocks: Mapping[str, Batch],
+        newest: Mapping[str, int] | None,
+        spans: Spans | None,
+    ) -> Rows:
+        """The part of a batch that one operator gets; heartbeats come to one that has no rows too."""
+        rows = {name: blocks[name] for name in names if name in blocks}
+        told = None if newest is None else {name: newest[name] for name in names if name in newest}
+        seen = None if spans is None else {name: spans[name] for name in names if name in spans}
+        return self.nodes[at].operator.push(rows, told, seen)
 
     def _all(self, results: Mapping[int, Rows]) -> Rows:
         for at, rows in results.items():

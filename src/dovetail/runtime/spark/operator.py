@@ -15,15 +15,16 @@ dies before leaves the committed state as it was, and its engine, taken out of t
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
 import pyarrow as pa
 
+from dovetail.control.steered import Steered
 from dovetail.control.steered_group import SteeredGroup
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
-from dovetail.engine.buffer.section import Changes
+from dovetail.engine.buffer.section import Changes, SliceKey
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.group import Setup
 from dovetail.engine.operator.snapshot import unpack_snapshot
@@ -40,6 +41,8 @@ from dovetail.runtime.spark.frontier_row import heartbeat
 from dovetail.runtime.spark.identity import Identity
 from dovetail.runtime.spark.layout import Layouts
 from dovetail.runtime.spark.output import Output
+from dovetail.runtime.spark.query_set import SECTION as QUERIES
+from dovetail.runtime.spark.query_set import ChangingGroup, group_of
 from dovetail.runtime.spark.report import Report
 from dovetail.runtime.spark.spilled_state import StateParts
 from dovetail.runtime.spark.state import STATE, BucketState, Head
@@ -49,6 +52,8 @@ from dovetail.runtime.spark.worker_memory import keep_memory
 from dovetail.runtime.wall_stopwatch import WallStopwatch
 
 RESULT_BYTES = 8 << 20
+LEAST_LOAD = 0.1  # of an equal part of the budget is each bucket's whatever it gets, lest its windows starve
+RECENT_LOAD = 0.25  # of the load that counts is the last batch's: windows hold what several have brought
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Job:
     (all of their rows come before the first batch), ``once`` says that every stream is: one batch, then the end;
     ``diverts`` asks for the rows that did not come in instead of the results; and with ``relays_us`` the results are a
     stream of another operator, with this delay. ``shared`` says that the plan is the
-    union of several queries, and which.
+    union of several queries, and which; with ``changes`` others come and go while it runs.
     """
 
     plan: Plan
@@ -71,6 +76,13 @@ class Job:
     diverts: bool = False
     relays_us: int | None = None
     shared: SharedPlan | None = None
+    changes: bool = False
+
+    @property
+    def columns(self) -> Mapping[str, tuple[str, ...]]:
+        """Of each stream, those that packers send: all of them where queries may come that want others."""
+        stored = self.plan.columns
+        return {s.name: tuple(s.schema.names) if self.changes else stored[s.name] for s in self.plan.query.streams}
 
     @property
     def paced(self) -> bool:
@@ -86,10 +98,22 @@ class Job:
     def operator(self, parts: StateParts) -> Operator:
         """A new operator; what it spills goes to ``parts``."""
         if self.shared is not None:
-            return SteeredGroup.of(self.shared, Setup(WallStopwatch(), store=parts if self.spills else None))
+            setup = self._setup(parts)
+            return ChangingGroup.of_set(self.shared, setup) if self.changes else SteeredGroup.of(self.shared, setup)
         stopwatch = WallStopwatch(self.plan.query.order)
         hands = Hands(stopwatch, store=parts if self.spills else None)
         return operator_of(self.plan, hands) if self.plan.query.answered is not None else shaped(self.plan, hands)
+
+    def _setup(self, parts: StateParts) -> Setup:
+        return Setup(WallStopwatch(), store=parts if self.spills else None)
+
+    def loaded(self, parts: StateParts, slices: Mapping[SliceKey, pa.RecordBatch], header: bytes) -> Operator:
+        """An operator that goes on from a state."""
+        if self.shared is not None and self.changes:
+            return group_of(self.shared, self._setup(parts), slices, header)
+        operator = self.operator(parts)
+        operator.apply(Changes(dict(slices), [], header))
+        return operator
 
 
 class JoinOperator:
@@ -110,7 +134,7 @@ class JoinOperator:
         if STATE in rows:
             self._restore(bytes(rows[STATE].iloc[0]))
             return
-        arrivals = read_arrivals([rows], self._job.plan)
+        arrivals = read_arrivals([rows], self._job.columns)
         report = Report(bucket, arrivals)
         head, cached = self._recall(report)
         silent = dict.fromkeys(arrivals.newest, BEFORE_ALL)
@@ -126,9 +150,12 @@ class JoinOperator:
 
     def process(self, bucket: int, rows: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """One batch, or none but the time that has passed: its results, and a report."""
-        arrivals = read_arrivals(rows, self._job.plan)
+        arrivals = read_arrivals(rows, self._job.columns)
         report = Report(bucket, arrivals)
         head, cached = self._recall(report)
+        if arrivals.queries is not None and isinstance(cached.operator, ChangingGroup):
+            slices, header = ({}, b"") if head is None else (self._state.load_all(), head.header)
+            cached = replace(cached, operator=cached.operator.followed_by(arrivals.queries, slices, header))
         if arrivals.nothing and (arrivals.now is None or not cached.operator.awaits(arrivals.now)):
             if head is not None:
                 ENGINES.put(self._key(bucket), cached)
@@ -137,6 +164,7 @@ class JoinOperator:
 
     def _batch(self, head: Head | None, cached: Cached, arrivals: Arrivals, report: Report) -> Iterator[pd.DataFrame]:
         operator = cached.operator
+        self._share_budget(operator, arrivals, report.bucket)
         results = report.timed("join", self._results(operator, arrivals))
         if self._job.diverts:
             results = self._diverted(operator, results)
@@ -161,6 +189,17 @@ class JoinOperator:
             yield from operator.close()
         elif self._job.relays_us is not None:
             yield from heartbeat(self._job.plan.query.schema, operator.frontier, self._job.relays_us)
+
+    def _share_budget(self, operator: Operator, arrivals: Arrivals, bucket: int) -> None:
+        """Its part of the query's budget: as many times that of one bucket as it has of late had of an equal load."""
+        if arrivals.loads is None or len(arrivals.loads) == 1 or not arrivals.loads.any():
+            return
+        own = arrivals.loads[self._job.layouts.here().numbers.index(bucket)]
+        now = LEAST_LOAD + (1 - LEAST_LOAD) * float(own * len(arrivals.loads) / arrivals.loads.sum())
+        for readings in operator.statistics():
+            before = readings.decision.load
+            assert isinstance(operator, Steered), "operators with a budget are steered"
+            operator.adopt(replace(readings.decision, load=before + RECENT_LOAD * (now - before)))
 
     def _diverted(self, operator: Operator, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that did not come in, instead of the results."""
@@ -192,9 +231,8 @@ class JoinOperator:
                 report.recalled = "caught up"
                 return head, cached
             report.recalled = "loaded"
-            fresh = self._new(head.token)
-            fresh.operator.apply(Changes(dict(self._state.load_all()), [], head.header))
-            return head, fresh
+            parts = StateParts()
+            return head, Cached(head.token, self._job.loaded(parts, self._state.load_all(), head.header), parts)
 
     def _new(self, token: str) -> Cached:
         parts = StateParts()
@@ -206,12 +244,15 @@ class JoinOperator:
     def _catch_up(self, cached: Cached, head: Head) -> bool:
         """Apply the batches that an operator missed; False if they are too many, or if it ends up unlike the state.
 
-        Tuples that came and went while it was away leave a gap that slices do not tell of; its header does.
+        Tuples that came and went while it was away leave a gap that slices do not tell of; its header does. One with
+        other queries than the state's is made anew.
         """
         missed = head.lineage.since(cached.token)
         if missed is None:
             return False
         load, drop = missed
+        if any(section == QUERIES for section, _ in load):
+            return False
         cached.operator.apply(Changes(self._state.load(load), drop, head.header))
         left = cached.operator.changes()
         return not left.new and not left.gone and read_header(left.header) == read_header(head.header)

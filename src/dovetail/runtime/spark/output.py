@@ -8,17 +8,20 @@
 Spark takes pandas frames from the operator; columns that pandas only wraps around Arrow pass through it uncopied.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as spark
 
-from dovetail.runtime.spark.blob import BlobColumn
+from dovetail.runtime.merge_order import merged
+from dovetail.runtime.spark.blob import BlobColumn, from_blob
 from dovetail.runtime.spark.types import arrow_schema, spark_schema
 from dovetail.runtime.spark.unpack import Unpacker
 
@@ -118,6 +121,53 @@ class Kept(Blobs):
 
     def results(self, joined: DataFrame) -> DataFrame:
         return self._blobs(joined)
+
+
+class NamedBlobs:
+    """Blobs of one query's rows each, with its name and those of their columns: for queries that come and go."""
+
+    given = (
+        spark.StructType().add("query", "string").add("columns", "string").add("blob", "binary").add(REPORT, "string")
+    )
+
+    def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
+        whole = pa.Table.from_batches(piece).combine_chunks()
+        parts: dict[str, list[pa.Array]] = {"query": [], "blob": []}
+        for name in pc.unique(whole["query"]):
+            own = whole.filter(pc.equal(whole["query"], name)).drop_columns("query")
+            column = BlobColumn(own.schema)
+            column.write(own.to_batches())
+            parts["blob"].append(column.array())
+            parts["query"].append(pa.repeat(name, len(column.array())))
+        blobs = pa.chunked_array(parts["blob"]).combine_chunks()
+        columns = pa.repeat(json.dumps(whole.schema.names[1:]), len(blobs))
+        named = {"query": pa.chunked_array(parts["query"]).combine_chunks(), "columns": columns, "blob": blobs}
+        return _around(named | {REPORT: pa.nulls(len(blobs), pa.string())})
+
+    def report(self, text: str) -> pd.DataFrame:
+        nothing = {name: pa.nulls(1, pa.string()) for name in ("query", "columns")}
+        return _around(nothing | {"blob": pa.nulls(1, pa.binary()), REPORT: pa.array([text])})
+
+    def results(self, joined: DataFrame) -> DataFrame:
+        return joined.where(F.col(REPORT).isNull()).drop(REPORT)
+
+
+def rows_of(blobs: DataFrame, name: str, schema: pa.Schema, ordered: bool) -> DataFrame:
+    """The rows of one query among named blobs; in order of their time, if it asked for one."""
+    own = blobs.where(F.col("query") == name).select("columns", "blob")
+
+    def unpack(batches: Any) -> Any:
+        found = (rows for batch in batches for rows in _named_rows(batch, schema))
+        return merged(list(found)) if ordered else found
+
+    return (own.repartition(1) if ordered else own).mapInArrow(unpack, spark_schema(schema))
+
+
+def _named_rows(batch: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    carried = arrow_schema(spark_schema(schema))
+    for columns, blob in zip(batch.column("columns").to_pylist(), batch.column("blob"), strict=True):
+        for rows in from_blob(blob.as_buffer(), json.loads(columns)):
+            yield rows.select(schema.names).cast(carried)
 
 
 def _around(columns: Mapping[str, pa.Array]) -> pd.DataFrame:

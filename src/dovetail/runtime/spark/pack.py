@@ -10,11 +10,13 @@ What is shuffled depends on the rows alone, never on a clock: when an executor i
 only if the same comes out. The time that packing took is observed before the shuffle and left there.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter_ns
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
@@ -27,11 +29,13 @@ from dovetail.model.stream import Stream
 from dovetail.plan.partition_grid import Grid
 from dovetail.runtime.deal import Rows, deal
 from dovetail.runtime.spark.blob import BlobColumn, in_pieces, owned
-from dovetail.runtime.spark.packed import PACKED
+from dovetail.runtime.spark.packed import CHANGE, NO_STREAM, PACKED
 from dovetail.runtime.spark.worker_memory import keep_memory
 
+Counts = npt.NDArray[np.int64]
+
 PIECE_BYTES = 64 << 20
-NO_STREAM = -1
+_NOTHING = dict.fromkeys(("partition", "sequence", "rows", "null_times", "filtered", "pack_us"), 0)
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Packer:
     ``arriving`` names the columns as they come, ``kept`` those that the engine wants, ``filters`` what
     can be judged here, and ``numbers`` is the bucket number of each cell. Rows without a time go no further,
     unless they are handed over in the end. With ``gap_us`` heartbeats tell all times, as spans with such gaps between.
+    ``tells_loads``: every cell is told how many rows all of them get, by which it has its part of a budget.
     """
 
     stream: Stream
@@ -52,6 +57,7 @@ class Packer:
     numbers: tuple[int, ...]
     keeps_null_times: bool = False
     gap_us: int | None = None
+    tells_loads: bool = False
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack one source partition."""
@@ -79,12 +85,21 @@ class Packer:
         newest = int(times.max()) if len(times) else None
         spans = None if self.gap_us is None else np.array(spans_of(times, self.gap_us), np.int64).tobytes()
         chosen = self._passing(columns)
-        cells, blobs = self._blobs(chosen, position)
+        cells, blobs, dealt = self._blobs(chosen, position)
         filtered = len(columns[self.stream.time]) - len(chosen[self.stream.time])
         totals = {"rows": rows.num_rows, "null_times": lost, "filtered": filtered}
         totals["pack_us"] = (perf_counter_ns() - started) // 1000
-        heartbeat = {"partition": partition, "newest": newest, "spans": spans}
-        return self._packed(heartbeat, sequence, totals, cells, blobs)
+        heartbeat = {"partition": partition, "newest": newest, "spans": spans, "loads": None}
+        made = self._packed(heartbeat, sequence, totals, cells, blobs)
+        return self._with_loads(made, cells, dealt) if self.tells_loads else made
+
+    def _with_loads(self, packed: pa.RecordBatch, cells: list[int], dealt: Counts) -> pa.RecordBatch:
+        """The first row of each cell says how many rows each has got."""
+        loads = dealt.tobytes()
+        told = [loads if at == 0 or cells[at - 1] != cell else None for at, cell in enumerate(cells)]
+        return packed.set_column(
+            packed.schema.get_field_index("loads"), PACKED.field("loads"), pa.array(told, pa.binary())
+        )
 
     def _passing(self, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
         """The kept columns of the rows for which every filter is true."""
@@ -97,8 +112,8 @@ class Packer:
     def _named(self, columns: Mapping[str, pa.Array]) -> dict[tuple[str, str], pa.Array]:
         return {(self.stream.name, name): array for name, array in columns.items()}
 
-    def _blobs(self, columns: Mapping[str, pa.Array], position: int) -> tuple[list[int], pa.Array]:
-        """Blobs, and the cell of each; a cell without rows has one that is NULL."""
+    def _blobs(self, columns: Mapping[str, pa.Array], position: int) -> tuple[list[int], pa.Array, Counts]:
+        """Blobs, the cell of each, and the rows of each cell; a cell without rows has one that is NULL."""
         batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         ends = np.array([0, batch.num_rows])
         if self.grid.cells > 1:
@@ -111,7 +126,7 @@ class Packer:
             if not written:
                 blobs.write_null()
             cells += [number] * max(1, written)
-        return cells, blobs.array()
+        return cells, blobs.array(), np.diff(ends).astype(np.int64)
 
     def _packed(
         self,
@@ -132,8 +147,14 @@ class Packer:
 def ticks(batches: Iterable[pa.RecordBatch], numbers: Sequence[int]) -> Iterator[pa.RecordBatch]:
     """A packed row of no stream for every bucket, if the clock says anything at all: it has a batch run there."""
     if any(batch.num_rows for batch in batches):
-        nothing = dict.fromkeys(("partition", "sequence", "rows", "null_times", "filtered", "pack_us"), 0)
-        row = {**nothing, "stream": NO_STREAM, "newest": None, "blob": None}
+        row = {**_NOTHING, "stream": NO_STREAM, "newest": None, "blob": None}
+        yield pa.RecordBatch.from_pylist([{**row, "bucket": number} for number in numbers], PACKED)
+
+
+def query_sets(batches: Iterable[pa.RecordBatch], numbers: Sequence[int]) -> Iterator[pa.RecordBatch]:
+    """A packed row of no stream for every bucket and every set of queries, numbered by its version."""
+    for text in (text for batch in batches for text in batch.column(0).to_pylist()):
+        row = {**_NOTHING, "stream": CHANGE, "sequence": json.loads(text)["version"], "blob": text.encode()}
         yield pa.RecordBatch.from_pylist([{**row, "bucket": number} for number in numbers], PACKED)
 
 

@@ -13,8 +13,10 @@ PACKED = pa.schema(
         "rows": pa.int64(),
         "null_times": pa.int64(),
         "filtered": pa.int64(),
+        "loads": pa.binary(),
         "blob": pa.binary(),
         "pack_us": pa.int64(),
     }
 )
 SHUFFLED = PACKED.names[:-1]
+NO_STREAM, CHANGE = -1, -2  # in the place of a stream: the clock, and another set of queries

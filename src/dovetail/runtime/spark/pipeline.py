@@ -11,7 +11,7 @@ operator's initial state, and it never holds the others back.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 from uuid import uuid4
@@ -33,9 +33,10 @@ from dovetail.model.window import TimeWindow
 from dovetail.plan.partition_grid import Grid
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
+from dovetail.plan.share_budget import budgeted_tree
 from dovetail.plan.share_cells import own_axes
 from dovetail.plan.share_queries import SharedPlan
-from dovetail.plan.split_query import Operator, asked_tree, split_query
+from dovetail.plan.split_query import Operator, asked_tree
 from dovetail.runtime.spark.clock import clock, needs_clock
 from dovetail.runtime.spark.differences.first_action import start_coordinator
 from dovetail.runtime.spark.differences.stateful_connect import stateful
@@ -43,8 +44,8 @@ from dovetail.runtime.spark.identity import Identity, identity, shared_identity
 from dovetail.runtime.spark.layout import Layout, Layouts
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
 from dovetail.runtime.spark.operator import Job
-from dovetail.runtime.spark.output import REPORT, Kept, Output, output_of
-from dovetail.runtime.spark.pack import Packer, ticks
+from dovetail.runtime.spark.output import REPORT, Kept, NamedBlobs, Output, output_of
+from dovetail.runtime.spark.pack import Packer, query_sets, ticks
 from dovetail.runtime.spark.packed import PACKED, SHUFFLED
 from dovetail.runtime.spark.processor import JoinProcessor
 from dovetail.runtime.spark.resume import dealt, parts_of, snapshot_of
@@ -67,7 +68,7 @@ def spark_join(
     if snapshot is not None:
         return _pipeline(plan, session, noted_schema(plan.query), snapshot=snapshot)
     if tree is not None:
-        return _chain(split_query(plan.query, tree), session or session_of(plan.query), blobs=blobs)
+        return _chain(budgeted_tree(plan.query, tree), session or session_of(plan.query), blobs=blobs)
     return _pipeline(plan, session, noted_schema(plan.query), blobs=blobs)
 
 
@@ -97,7 +98,7 @@ def begins_with(
     job = job_of(plan, planned_partitions(session), uuid4().hex)
     layout = job.layouts.plan()
     parts = parts_of(snapshot, plan, job.plan, layout)
-    output = output_of(noted_schema(plan.query), _sorts(plan.query, layout.grid, None))
+    output = output_of(noted_schema(plan.query), _sorts(plan.query, layout.grid, False))
     return _joined(rows, dealt(session, parts, layout), job, output), layout, parts
 
 
@@ -112,7 +113,20 @@ def spark_late(plan: Plan, session: SparkSession | None = None) -> DataFrame:
 
 def spark_shared(plans: Sequence[SharedPlan], session: SparkSession | None = None) -> DataFrame:
     """The results of many queries, each named in the first column: one operator per group of them."""
-    return reduce(DataFrame.union, [_pipeline(of.plan, session, of.schema, shared=of) for of in plans])
+    return reduce(DataFrame.union, [_pipeline(of.plan, session, of.schema, shared=Together(of)) for of in plans])
+
+
+def spark_changing(shared: SharedPlan, session: SparkSession | None, folder: str) -> DataFrame:
+    """The results of queries that come and go, as files in a folder say: blobs of rows, each named by its query."""
+    return _pipeline(shared.plan, session, shared.schema, shared=Together(shared, folder))
+
+
+@dataclass(frozen=True)
+class Together:
+    """Queries that share an operator, and the folder that tells of others while it runs."""
+
+    plan: SharedPlan
+    changes: str | None = None
 
 
 def _pipeline(
@@ -121,7 +135,7 @@ def _pipeline(
     rows: pa.Schema,
     diverts: bool = False,
     relays_us: int | None = None,
-    shared: SharedPlan | None = None,
+    shared: Together | None = None,
     blobs: bool = False,
     snapshot: bytes | None = None,
 ) -> DataFrame:
@@ -134,10 +148,12 @@ def _pipeline(
     flows = {stream.name: _flows(stream, inputs) for stream in query.streams}
     if not any(flows.values()):
         start_coordinator(session)
-    layouts = _layouts(query, planned_partitions(session), shared, not any(flows.values()))
+    together = None if shared is None else shared.plan
+    layouts = _layouts(query, planned_partitions(session), together, not any(flows.values()))
     kept = (_operator_plan(plan) if shared is None else plan).columns
     run = uuid4().hex
-    packers = _packers(plan, kept, layouts.plan())
+    changes = None if shared is None else shared.changes
+    packers = _packers(plan, kept, layouts.plan(), whole=changes is not None)
     packed = {name: _packed(inputs[name], packers[name], layouts, run) for name in sorted(inputs)}
     streaming, static = (
         [frame for name, frame in packed.items() if flows[name] is flowing] for flowing in (True, False)
@@ -145,21 +161,23 @@ def _pipeline(
     for flowing, frames in ((True, streaming), (False, static)):
         own = [s for s in query.streams if isinstance(s.data, Source) and flows[s.name] is flowing]
         frames += [packed_frame(session, own, packers, layouts, run)] if own else []
+    if changes is not None:
+        streaming = _changing(streaming, session, changes, layouts)
     if streaming and needs_clock(query):
         streaming = _ticking(streaming, layouts)
     ended = tuple(name for name, flowing in flows.items() if not flowing)
     guarded = next((name for name in ended if streaming and query.stream(name).ahead_us is not None), None)
     if guarded is not None:
         raise PlanError(f"stream {guarded!r} is a table, known before the streams begin; leave out its ahead=")
-    job = _job_over(plan, layouts, ended, run, shared)
-    ordered = _sorts(query, layouts.plan().grid, shared)
-    output = Kept(rows, ordered) if blobs else output_of(rows, ordered)
+    job = _job_over(plan, layouts, ended, run, together)
+    ordered = _sorts(query, layouts.plan().grid, shared is not None)
+    output = NamedBlobs() if changes is not None else Kept(rows, ordered) if blobs else output_of(rows, ordered)
     initial = reduce(DataFrame.union, static) if streaming and static else None
     if snapshot is not None:
         if static or asked_tree(query) is not None:
             raise PlanError("spark(snapshot=...) is for queries of one operator whose inputs are all streams")
         initial = dealt(session, parts_of(snapshot, plan, job.plan, layouts.plan()), layouts.plan())
-    job = replace(job, diverts=diverts, relays_us=relays_us)
+    job = replace(job, diverts=diverts, relays_us=relays_us, changes=changes is not None)
     joined = _joined(reduce(DataFrame.union, streaming or static), initial, job, output)
     return _marked(joined, inputs.values())
 
@@ -176,9 +194,9 @@ def _marked(rows: DataFrame, inputs: Iterable[DataFrame]) -> DataFrame:
     return rows.withMetadata("result_time", {EVENT_TIME: max(delays)})
 
 
-def _sorts(query: JoinQuery, grid: Grid, shared: SharedPlan | None) -> bool:
+def _sorts(query: JoinQuery, grid: Grid, shared: bool) -> bool:
     """Whether rows need a last step to be in order: those of one query in one bucket leave the operator in order."""
-    return query.order != "none" and (grid.cells > 1 or shared is not None)
+    return query.order != "none" and (grid.cells > 1 or shared)
 
 
 def session_of(query: JoinQuery) -> SparkSession:
@@ -214,16 +232,20 @@ def _own_filters(query: JoinQuery, name: str) -> bool:
     return query.how == "inner" and query.late != "divert" and not counted_whole
 
 
-def _packers(plan: Plan, kept: Mapping[str, tuple[str, ...]], layout: Layout) -> dict[str, Packer]:
+def _packers(plan: Plan, kept: Mapping[str, tuple[str, ...]], layout: Layout, whole: bool = False) -> dict[str, Packer]:
+    """One per stream; they send ``whole`` rows, and all, where queries may come that want them."""
     query, grid, numbers = plan.query, layout.grid, layout.numbers
     packers = {}
     for position, stream in enumerate(query.streams):
         filters = tuple(e for name, e in query.filters if name == stream.name and _own_filters(query, name))
         bare = replace(stream, data=None)
-        arriving = plan.columns[stream.name]
+        arriving, stored = plan.columns[stream.name], kept[stream.name]
+        if whole:
+            filters, arriving, stored = (), tuple(stream.schema.names), tuple(stream.schema.names)
         keep = query.late == "divert"
         gap_us = smallest_ahead(query.streams)
-        packers[stream.name] = Packer(bare, position, arriving, kept[stream.name], filters, grid, numbers, keep, gap_us)
+        packer = Packer(bare, position, arriving, stored, filters, grid, numbers, keep, gap_us)
+        packers[stream.name] = replace(packer, tells_loads=query.budget is not None)
     return packers
 
 
@@ -276,6 +298,17 @@ def _job_over(plan: Plan, layouts: Layouts, ended: tuple[str, ...], run: str, sh
     if shared is not None:
         return _shared_job(shared, shared_identity(plan.query), layouts, ended, run)
     return _job(plan, identity(plan.query, _operator_plan(plan).columns), layouts, ended, run)
+
+
+def _changing(streaming: Sequence[DataFrame], session: SparkSession, folder: str, layouts: Layouts) -> list[DataFrame]:
+    """The packed streams, and sets of queries as packed rows, one for every bucket."""
+    if not streaming:
+        raise PlanError("write(changes=True): every input is a table, which is joined in one batch; leave it out")
+
+    def pack(batches: Any) -> Any:
+        return query_sets(batches, layouts.here().numbers)
+
+    return [*streaming, session.readStream.text(folder).mapInArrow(pack, spark_schema(PACKED)).select(*SHUFFLED)]
 
 
 def _job(plan: Plan, identity: Identity, layouts: Layouts, ended: tuple[str, ...], run: str) -> Job:

@@ -22,10 +22,10 @@ class Past:
 
 def past_of(session: Any, checkpoint: str) -> Past:
     """Read it, wherever it is."""
-    told = _lines(session, f"{checkpoint}/shared")
+    told = lines_of(session, f"{checkpoint}/shared")
     if told:
         return Past(**json.loads(told[0]))
-    return Past(alone=bool(_lines(session, f"{checkpoint}/offsets")))
+    return Past(alone=bool(lines_of(session, f"{checkpoint}/offsets")))
 
 
 def remember(session: Any, checkpoint: str, past: Past) -> None:
@@ -34,10 +34,10 @@ def remember(session: Any, checkpoint: str, past: Past) -> None:
     told.coalesce(1).write.mode("overwrite").text(f"{checkpoint}/shared")
 
 
-def _lines(session: Any, path: str) -> list[str]:
-    """The first lines of a file or folder; none if it is not there."""
+def lines_of(session: Any, path: str) -> list[str]:
+    """The lines of a file or of the files of a folder; none if it is not there."""
     try:
-        return [row.value for row in session.read.text(path).take(1)]
+        return [row.value for row in session.read.text(path).collect()]
     except Exception as error:
         if type(error).__name__ == "AnalysisException":
             return []

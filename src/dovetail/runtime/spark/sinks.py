@@ -74,20 +74,22 @@ def finish_shared_into(
 
 
 def _sinks(members: Sequence[Member], given: Mapping[str, Any]) -> list[Sink]:
-    sinks = [_sink(member, given[_known(member.name, given)]) for member in members]
+    sinks = [sink_of(member, given[known(member.name, given)]) for member in members]
     unknown = next((name for name in given if name not in {sink.name for sink in sinks}), None)
     if unknown is not None:
         raise QueryError(f"write: there is no query {unknown!r}; {nearest(unknown, [sink.name for sink in sinks])}")
     return sinks
 
 
-def _known(name: str, given: Mapping[str, Any]) -> str:
+def known(name: str, given: Mapping[str, Any]) -> str:
+    """The name, if there is a sink for it."""
     if name not in given:
         raise QueryError(f"write: query {name!r} has no sink; {nearest(name, list(given))}")
     return name
 
 
-def _sink(member: Member, given: Any) -> Sink:
+def sink_of(member: Member, given: Any) -> Sink:
+    """What a user gave as the sink of a query."""
     columns = tuple(member.query.schema.names)
     if callable(given):
         return Sink(member.name, columns, given, repeats=False)
@@ -122,12 +124,13 @@ def _write_batch(sinks: Sequence[Sink], checkpoint: str, rows: DataFrame, batch:
     try:
         for sink in sinks:
             own = rows.where(F.col("query") == sink.name).select(*(F.col(quoted(name)) for name in sink.columns))
-            _write_once(sink, checkpoint, own, batch)
+            write_once(sink, checkpoint, own, batch)
     finally:
         rows.unpersist()
 
 
-def _write_once(sink: Sink, checkpoint: str, rows: DataFrame, batch: int) -> None:
+def write_once(sink: Sink, checkpoint: str, rows: DataFrame, batch: int) -> None:
+    """A sink's rows of a batch, unless they were written before."""
     if sink.repeats:
         sink.write(rows, batch)
         return

@@ -29,7 +29,11 @@ class Account:
     def __init__(self, stages: Stages, memory: int | Tuples) -> None:
         self._stages = stages
         self._tuples = isinstance(memory, Tuples)
-        self.limit = memory.count if isinstance(memory, Tuples) else memory
+        self._given = self.limit = memory.count if isinstance(memory, Tuples) else memory
+
+    def share(self, load: float) -> None:
+        """So much of what was given is this engine's."""
+        self.limit = max(1, int(load * self._given))
 
     def held(self) -> int:
         """Everything."""

@@ -47,6 +47,10 @@ class Fail(Unlimited):
             )
         yield from ()
 
+    def share(self, load: float) -> None:
+        """More or less of the budget, by the load."""
+        self._account.share(load)
+
     def metrics(self) -> dict[str, Any]:
         """How much is held, of how much."""
         return {"policy": "fail", "limit": self._account.limit, "held": self._account.held()}

@@ -48,6 +48,9 @@ class MemoryPolicy(Protocol):
     def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
         """It is this time; so many rows have come of each stream."""
 
+    def share(self, load: float) -> None:
+        """So many times the budget is this engine's, beside others that have less."""
+
     def close(self) -> None:
         """All is done: leave nothing behind."""
 
@@ -84,6 +87,9 @@ class Unlimited:
 
     def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
         """Nothing depends on time."""
+
+    def share(self, load: float) -> None:
+        """There is no limit to share."""
 
     def close(self) -> None:
         """Nothing to remove."""

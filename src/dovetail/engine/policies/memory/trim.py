@@ -264,6 +264,10 @@ class Trim(HeaderSection, Unlimited):
         absent = {name: header["absent"][name] for name in windows}
         self._absent = {name: deque((int(at), int(n)) for at, n in left) for name, left in absent.items()}
 
+    def share(self, load: float) -> None:
+        """More or less of the budget, by the load."""
+        self._account.share(load)
+
     def metrics(self) -> dict[str, Any]:
         """What is held, what has left, and what is missing for it."""
         found = self.estimate.report()

@@ -219,6 +219,10 @@ class Spill(Unlimited):
         """Parts, and what is known of them."""
         return [Spilled(self)]
 
+    def share(self, load: float) -> None:
+        """More or less of the budget, by the load."""
+        self._account.share(load)
+
     def metrics(self) -> dict[str, Any]:
         """What is held and what was spilled."""
         parts = self.parts.values()
