@@ -33,9 +33,9 @@ class DeltaTable:
     @classmethod
     def of(cls, sink: Delta, results: pa.Schema) -> "DeltaTable":
         """The table that takes such results; an error if Delta has no type for a column, or the library is missing."""
-        schema = pa.schema([(field.name, _type(field)) for field in results])
+        schema, lake = pa.schema([(field.name, _type(field)) for field in results]), delta_library()
         try:
-            delta_library().Schema.from_arrow(schema)
+            lake.Schema.from_arrow(schema)
         except Exception as error:  # the library raises nothing more special
             raise QueryError(f"delta({sink.path!r}): {str(error).splitlines()[0]}") from error
         return cls(sink, schema)
