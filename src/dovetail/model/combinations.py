@@ -147,7 +147,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "Aggregate afterwards.",
     ),
     Refusal(
-        _AS_OF | {"how": AXES["how"][2:]},
+        _AS_OF | {"how": ("right", "full", "semi", "anti")},
         "an as-of join answers the rows of one stream, with or without what the others have",
         "Take 'inner' or 'left'.",
     ),

@@ -25,11 +25,11 @@ def as_how(how: Any, names: Sequence[str]) -> str:
     if isinstance(how, str) and ", " in how:
         how = dict(zip(names[1:], how.split(", "), strict=False)) if how.count(", ") == len(names) - 2 else how
     if isinstance(how, Mapping):
-        return _text([_word(name, how.get(name, "inner"), names) for name in _checked(how, names)])
+        return _text([as_choice(f"how of {name!r}", how.get(name, "inner"), HOWS) for name in _checked(how, names)])
     word = as_choice("how", how, HOWS)
     if len(names) == 2 or word == "inner":
         return word
-    return _text([_word(name, word, names) for name in names[1:]])
+    return _text([word] * (len(names) - 1))
 
 
 def words_of(how: str, names: Sequence[str]) -> dict[str, Word]:
@@ -60,12 +60,11 @@ def _checked(how: Mapping[Any, Any], names: Sequence[str]) -> Sequence[str]:
     return names[1:]
 
 
-def _word(name: str, word: Any, names: Sequence[str]) -> str:
-    """The word of one stream; of more than two none can be kept but those that come first."""
-    known: str = as_choice(f"how of {name!r}", word, HOWS)
-    if known not in WORDS and len(names) > 2:
+def check_words(words: Mapping[str, str]) -> None:
+    """QueryError at a word that is for two streams; of more none can be kept but the first."""
+    other = next((word for word in words.values() if word not in WORDS), None)
+    if other is not None:
         raise QueryError(
-            f"how={word!r} is for two streams, and this query has {len(names)}; for more there are "
+            f"how={other!r} is for two streams, and this query has {len(words) + 1}; for more there are "
             f"{', '.join(map(repr, WORDS))}, one for each stream. Name the stream whose rows are to be kept first"
         )
-    return known

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dovetail.errors import QueryError
 from dovetail.model.check_parts import not_in_result
 from dovetail.model.expression import Call, Column, Expression, Literal
-from dovetail.model.how import Word
+from dovetail.model.how import Word, check_words
 from dovetail.model.predicate import Predicate, Residual, predicate_streams
 from dovetail.model.stream import Stream
 
@@ -76,6 +76,7 @@ def check_steps(
     cross: bool,
 ) -> None:
     """QueryError unless each stream is tied to those before it, by conditions on rows that are in the results."""
+    check_words(words)
     if any(name == names[0] for name, _ in filters):
         raise QueryError(f"a condition on '{names[0]}' alone decides about another stream; make the query anew")
     for name, word in words.items():
