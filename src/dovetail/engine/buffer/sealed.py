@@ -10,7 +10,7 @@ from zlib import crc32
 
 import pyarrow as pa
 
-from dovetail.engine.block.ipc import batch_from_bytes, batch_to_bytes
+from dovetail.engine.block.ipc import batch_from_bytes, batch_to_buffer
 from dovetail.errors import StateError
 
 _MARK = b"DVC\x01"
@@ -18,13 +18,18 @@ _START = len(_MARK) + 4
 _ARROW, _JSON = b"\xff\xff\xff\xff", b"{"  # how rows and headers begin that have no checksum
 
 
-def seal(body: bytes, name: str, also: str = "") -> bytes:
+def seal(body: bytes | pa.Buffer, name: str, also: str = "") -> bytes:
     """The bytes behind their checksum, which covers ``also`` what is kept beside them.
 
     >>> unseal(seal(b"{}", "the head"), "the head").to_pybytes()
     b'{}'
     """
     return b"".join((_MARK, _checksum(body, name + also), body))
+
+
+def checksum_of(sealed: bytes) -> int:
+    """The checksum that sealed bytes carry."""
+    return int.from_bytes(sealed[len(_MARK) : _START], "little")
 
 
 def unseal(data: bytes | pa.Buffer, name: str, also: str = "") -> pa.Buffer:
@@ -46,7 +51,7 @@ def unseal(data: bytes | pa.Buffer, name: str, also: str = "") -> pa.Buffer:
 
 def seal_batch(rows: pa.RecordBatch, name: str) -> bytes:
     """Rows as sealed bytes."""
-    return seal(batch_to_bytes(rows), name)
+    return seal(batch_to_buffer(rows), name)
 
 
 def unseal_batch(data: bytes | pa.Buffer, name: str) -> pa.RecordBatch:

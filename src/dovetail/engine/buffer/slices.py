@@ -13,8 +13,8 @@ from dovetail.engine.block.block import Block
 from dovetail.engine.buffer.section import SliceKey, Slices
 from dovetail.engine.buffer.window import Window
 
-_SMALLEST = 4096
-_PER_WINDOW = 16
+_SMALLEST = 1 << 15  # tuples: each slice is a call of the state store, which takes a millisecond on Spark
+_PER_WINDOW = 16  # so that a slice that waits for its last tuple is a small part of the window
 
 
 class SliceLog:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 
-from dovetail.engine.block.ipc import batch_from_bytes, batch_to_bytes
+from dovetail.engine.block.ipc import batch_from_bytes, batch_to_buffer
 from dovetail.engine.buffer.section import Changes, Slices
 from dovetail.errors import DovetailError, StateError
 
@@ -20,7 +20,7 @@ _DIGEST = 16
 
 def pack_snapshot(fingerprint: str, state: Changes) -> bytes:
     """Bytes that ``unpack_snapshot`` turns back, if the fingerprint is the same."""
-    blobs = [batch_to_bytes(batch) for batch in state.new.values()]
+    blobs = [batch_to_buffer(batch) for batch in state.new.values()]
     keys = [[section, number, len(blob)] for (section, number), blob in zip(state.new, blobs, strict=True)]
     head = json.dumps({"query": fingerprint, "header": state.header.decode(), "slices": keys}).encode()
     body = len(head).to_bytes(8, "little") + head + b"".join(blobs)

@@ -13,11 +13,10 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from zlib import crc32
 
 import pyarrow as pa
 
-from dovetail.engine.buffer.sealed import seal, seal_batch, unseal, unseal_batch
+from dovetail.engine.buffer.sealed import checksum_of, seal, seal_batch, unseal, unseal_batch
 from dovetail.engine.buffer.section import Changes, SliceKey
 from dovetail.errors import StateError
 from dovetail.runtime.spark.blob import owned
@@ -69,7 +68,7 @@ class BucketState:
         sums: list[tuple[SliceKey, int, int]] = []
         for key, batch in changes.new.items():
             blob = seal_batch(batch, _named(key))
-            sums.append((key, len(blob), crc32(blob)))
+            sums.append((key, len(blob), checksum_of(blob)))
             self._slices.updateValue(key, (blob,))
         for key in changes.gone:
             self._slices.removeKey(key)
