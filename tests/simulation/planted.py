@@ -37,7 +37,7 @@ def _state_first(
     self._save(head, cached, report)
     for batch in [] if first is None else [first, *results]:
         if batch.num_rows:
-            yield self._output.rows([batch])
+            yield from self._output.rows([batch], report.bucket)
     yield self._output.report("{}")
 
 

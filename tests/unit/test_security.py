@@ -31,7 +31,6 @@ READS_OBJECTS = {
 }
 ALLOWED = {
     "runtime/spark/processor.py": {"cloudpickle"},  # part of a function that Spark has sent and read in the same way
-    "runtime/spark/sink/sink.py": {"pickle"},  # the folder and columns that query.write gave to Spark
     "runtime/spark/source/work.py": {"cloudpickle"},  # a query with its user's functions, sent by the driver likewise
     "runtime/spark/worker_memory.py": {"ctypes"},  # two settings of the C library, both constants
 }

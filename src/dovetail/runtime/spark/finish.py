@@ -8,8 +8,6 @@ is read and not changed, so the same rows come out however often this is done. I
 after the last: done again after a failure, they replace each other. A mark in the checkpoint then says that it is over.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from uuid import uuid4
 
 import pyarrow as pa
@@ -24,19 +22,16 @@ from dovetail.plan.share_queries import SharedPlan
 from dovetail.plan.split_query import asked_tree
 from dovetail.runtime.spark.blob import BlobColumn, in_pieces
 from dovetail.runtime.spark.checkpoint_files import last_batch, mark_finished, query_id_of
-from dovetail.runtime.spark.operator import RESULT_BYTES, Job
-from dovetail.runtime.spark.output import Blobs, Kept
+from dovetail.runtime.spark.operator import Job
+from dovetail.runtime.spark.output import RESULT_BYTES, Blobs
 from dovetail.runtime.spark.pipeline import job_of, session_of
 from dovetail.runtime.spark.read_state import operators_of, state_variable
 from dovetail.runtime.spark.session import check_session
-from dovetail.runtime.spark.sink.parquet import Written
-from dovetail.runtime.spark.sink.sink import Place
+from dovetail.runtime.spark.sink.filed import Place, names_of, written
 from dovetail.runtime.spark.spilled_state import StateParts
 from dovetail.runtime.spark.state import read_sealed_header, read_slice
 from dovetail.runtime.spark.types import arrow_schema, spark_schema
 from dovetail.runtime.spark.unpack import Unpacker
-
-_WRITTEN = pa.schema({"name": pa.string(), "task": pa.int32(), "query": pa.string()})
 
 
 def finish(plan: Plan, checkpoint: str, session: SparkSession | None = None) -> DataFrame:
@@ -53,20 +48,10 @@ def finish_into(plan: Plan, place: Place, checkpoint: str, session: SparkSession
     """Write those rows as the batch after the last one, and mark the checkpoint as finished."""
     closed = _closed(plan, noted_schema(plan.query), checkpoint, session)
     query, batch = query_id_of(checkpoint), last_batch(checkpoint) + 1
-    rows = Unpacker(plan.query.schema, plan.query.order != "none")
-
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        written = place.write(rows(batches), context.partitionId() if context else 0, query)
-        if written is not None:
-            yield pa.RecordBatch.from_pylist([asdict(written)], _WRITTEN)
-
     place.tidy()
     mark_finished(checkpoint, batch)
-    found = closed.blobs.mapInArrow(write, spark_schema(_WRITTEN)).collect()
-    place.commit([Written(row.name, row.task, row.query) for row in found], batch)
+    rows = Unpacker(plan.query.schema, plan.query.order != "none")
+    place.commit(written(names_of(closed.blobs, rows, place, query)), batch)
 
 
 class _Closed:
@@ -79,7 +64,7 @@ class _Closed:
         joined = state.groupBy("bucket").applyInArrow(closed, "blob binary")
         schema = arrow_schema(spark_schema(rows))
         self.results = Blobs(schema, ordered).results(joined)
-        self.blobs = Kept(schema, ordered).results(joined)
+        self.blobs = Blobs(schema, ordered).blobs(joined)
 
 
 def _closed(

@@ -4,7 +4,7 @@ One batch of one bucket:
 
     read      packed rows, in order of arrival (source partition, then sequence): blocks and heartbeats
     recall    the cached engine if its token is the state's; else catch up on what it missed; else load everything
-    join      push; results leave as blobs while the push runs
+    join      push; results leave while the push runs
     save      new slices, deleted slices, head with a new token; only then is the engine cached under it
     report    one row of counters
 
@@ -35,7 +35,6 @@ from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import SharedPlan
 from dovetail.runtime.operator_of import Hands, operator_of, shaped
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
-from dovetail.runtime.spark.blob import in_pieces
 from dovetail.runtime.spark.cache import ENGINES, BucketKey, Cached
 from dovetail.runtime.spark.frontier_row import heartbeat
 from dovetail.runtime.spark.identity import Identity
@@ -51,7 +50,6 @@ from dovetail.runtime.spark.variables import Variables
 from dovetail.runtime.spark.worker_memory import keep_memory
 from dovetail.runtime.wall_stopwatch import WallStopwatch
 
-RESULT_BYTES = 8 << 20
 LEAST_LOAD = 0.1  # of an equal part of the budget is each bucket's whatever it gets, lest its windows starve
 RECENT_LOAD = 0.25  # of the load that counts is the last batch's: windows hold what several have brought
 
@@ -168,8 +166,7 @@ class JoinOperator:
         results = report.timed("join", self._results(operator, arrivals))
         if self._job.diverts:
             results = self._diverted(operator, results)
-        for piece in in_pieces(report.counted(results), RESULT_BYTES):
-            yield self._output.rows(piece)
+        yield from self._output.rows(report.counted(results), report.bucket)
         operator.diverted.drain()  # nobody else asks for them
         if not self._job.once:
             self._save(head, cached, report)

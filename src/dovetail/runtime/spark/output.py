@@ -4,12 +4,13 @@
     blobs     many rows as single values, unpacked by another step: for ordered queries of several buckets, whose
               rows are merged there, and for types inside of which Spark would touch every value (arrays, maps,
               structures)
+    files     written by the operator itself, and only their names leave it (``sink/filed.py``)
 
 Spark takes pandas frames from the operator; columns that pandas only wraps around Arrow pass through it uncopied.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,11 +22,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as spark
 
 from dovetail.runtime.merge_order import merged
-from dovetail.runtime.spark.blob import BlobColumn, from_blob
+from dovetail.runtime.spark.blob import BlobColumn, from_blob, in_pieces
 from dovetail.runtime.spark.types import arrow_schema, spark_schema
 from dovetail.runtime.spark.unpack import Unpacker
 
 REPORT = "report"
+RESULT_BYTES = 8 << 20
 
 
 class Output(Protocol):
@@ -35,14 +37,17 @@ class Output(Protocol):
     def given(self) -> spark.StructType:
         """The operator's columns, the report among them."""
 
-    def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
-        """Some results."""
+    def rows(self, results: Iterable[pa.RecordBatch], bucket: int) -> Iterator[pd.DataFrame]:
+        """The results of one bucket's batch."""
 
     def report(self, text: str) -> pd.DataFrame:
         """The row that ends a bucket's batch."""
 
     def results(self, joined: DataFrame) -> DataFrame:
         """The results as rows, without the reports."""
+
+
+Outputs = Callable[[pa.Schema, bool], Output]  # by the schema of the rows, and whether they must be put in order
 
 
 def output_of(rows: pa.Schema, ordered: bool) -> Output:
@@ -67,15 +72,16 @@ class Columns:
         own = [spark.StructField(f"c{at}", field.dataType, field.nullable) for at, field in fields]
         return spark.StructType([spark.StructField(REPORT, spark.StringType()), *own])
 
-    def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
-        whole = pa.concat_batches(piece).cast(self.schema)
-        return self._frame(pa.nulls(whole.num_rows, pa.string()), whole.columns)
+    def rows(self, results: Iterable[pa.RecordBatch], bucket: int) -> Iterator[pd.DataFrame]:
+        for piece in in_pieces(results, RESULT_BYTES):
+            whole = pa.concat_batches(piece).cast(self.schema)
+            yield self._frame(pa.nulls(whole.num_rows, pa.string()), whole.columns)
 
     def report(self, text: str) -> pd.DataFrame:
         return self._frame(pa.array([text]), [_nothing(field) for field in self.schema])
 
     def _frame(self, report: pa.Array, columns: Sequence[pa.Array]) -> pd.DataFrame:
-        return _around({REPORT: report, **{f"c{at}": column for at, column in enumerate(columns)}})
+        return around({REPORT: report, **{f"c{at}": column for at, column in enumerate(columns)}})
 
     def results(self, joined: DataFrame) -> DataFrame:
         names = enumerate(self.schema.names)
@@ -93,14 +99,15 @@ class Blobs:
     def given(self) -> spark.StructType:
         return spark.StructType().add("blob", "binary").add(REPORT, "string")
 
-    def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
-        column = BlobColumn(piece[0].schema)
-        column.write(piece)
-        blobs = column.array()
-        return _around({"blob": blobs, REPORT: pa.nulls(len(blobs), pa.string())})
+    def rows(self, results: Iterable[pa.RecordBatch], bucket: int) -> Iterator[pd.DataFrame]:
+        for piece in in_pieces(results, RESULT_BYTES):
+            column = BlobColumn(piece[0].schema)
+            column.write(piece)
+            blobs = column.array()
+            yield around({"blob": blobs, REPORT: pa.nulls(len(blobs), pa.string())})
 
     def report(self, text: str) -> pd.DataFrame:
-        return _around({"blob": pa.nulls(1, pa.binary()), REPORT: pa.array([text])})
+        return around({"blob": pa.nulls(1, pa.binary()), REPORT: pa.array([text])})
 
     def results(self, joined: DataFrame) -> DataFrame:
         unpacker = Unpacker(self.schema, self.ordered)
@@ -109,18 +116,12 @@ class Blobs:
             return unpacker(batches)
 
         rows = spark.StructType(_fields(self.schema))
-        return self._blobs(joined).mapInArrow(unpack, rows)
+        return self.blobs(joined).mapInArrow(unpack, rows)
 
-    def _blobs(self, joined: DataFrame) -> DataFrame:
+    def blobs(self, joined: DataFrame) -> DataFrame:
+        """Without the reports; all in one task if they must be put in order."""
         blobs = joined.select("blob").where("blob IS NOT NULL")
         return blobs.repartition(1) if self.ordered else blobs
-
-
-class Kept(Blobs):
-    """Blobs that stay so: for a sink that reads them itself."""
-
-    def results(self, joined: DataFrame) -> DataFrame:
-        return self._blobs(joined)
 
 
 class NamedBlobs:
@@ -130,7 +131,10 @@ class NamedBlobs:
         spark.StructType().add("query", "string").add("columns", "string").add("blob", "binary").add(REPORT, "string")
     )
 
-    def rows(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
+    def rows(self, results: Iterable[pa.RecordBatch], bucket: int) -> Iterator[pd.DataFrame]:
+        return map(self._named, in_pieces(results, RESULT_BYTES))
+
+    def _named(self, piece: Sequence[pa.RecordBatch]) -> pd.DataFrame:
         whole = pa.Table.from_batches(piece).combine_chunks()
         parts: dict[str, list[pa.Array]] = {"query": [], "blob": []}
         for name in pc.unique(whole["query"]):
@@ -142,11 +146,11 @@ class NamedBlobs:
         blobs = pa.chunked_array(parts["blob"]).combine_chunks()
         columns = pa.repeat(json.dumps(whole.schema.names[1:]), len(blobs))
         named = {"query": pa.chunked_array(parts["query"]).combine_chunks(), "columns": columns, "blob": blobs}
-        return _around(named | {REPORT: pa.nulls(len(blobs), pa.string())})
+        return around(named | {REPORT: pa.nulls(len(blobs), pa.string())})
 
     def report(self, text: str) -> pd.DataFrame:
         nothing = {name: pa.nulls(1, pa.string()) for name in ("query", "columns")}
-        return _around(nothing | {"blob": pa.nulls(1, pa.binary()), REPORT: pa.array([text])})
+        return around(nothing | {"blob": pa.nulls(1, pa.binary()), REPORT: pa.array([text])})
 
     def results(self, joined: DataFrame) -> DataFrame:
         return joined.where(F.col(REPORT).isNull()).drop(REPORT)
@@ -170,7 +174,7 @@ def _named_rows(batch: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordB
             yield rows.select(schema.names).cast(carried)
 
 
-def _around(columns: Mapping[str, pa.Array]) -> pd.DataFrame:
+def around(columns: Mapping[str, pa.Array]) -> pd.DataFrame:
     """A pandas frame around Arrow arrays."""
     return pd.DataFrame({name: pd.arrays.ArrowExtensionArray(column) for name, column in columns.items()}, copy=False)
 

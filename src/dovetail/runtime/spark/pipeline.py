@@ -44,7 +44,7 @@ from dovetail.runtime.spark.identity import Identity, identity, shared_identity
 from dovetail.runtime.spark.layout import Layout, Layouts
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
 from dovetail.runtime.spark.operator import Job
-from dovetail.runtime.spark.output import REPORT, Kept, NamedBlobs, Output, output_of
+from dovetail.runtime.spark.output import REPORT, NamedBlobs, Output, Outputs, output_of
 from dovetail.runtime.spark.pack import Packer, query_sets, ticks
 from dovetail.runtime.spark.packed import PACKED, SHUFFLED
 from dovetail.runtime.spark.processor import JoinProcessor
@@ -57,9 +57,9 @@ EVENT_TIME = "spark.watermarkDelayMs"  # Spark's mark on a column: how long its 
 
 
 def spark_join(
-    plan: Plan, session: SparkSession | None = None, blobs: bool = False, snapshot: bytes | None = None
+    plan: Plan, session: SparkSession | None = None, outputs: Outputs = output_of, snapshot: bytes | None = None
 ) -> DataFrame:
-    """The result of a query: streaming if any input streams, static otherwise; as rows, or as blobs of rows.
+    """The result of a query: streaming if any input streams, static otherwise; as rows, or as other ``outputs``.
 
     With a ``snapshot``, a new checkpoint begins with what that holds.
     """
@@ -68,11 +68,13 @@ def spark_join(
     if snapshot is not None:
         return _pipeline(plan, session, noted_schema(plan.query), snapshot=snapshot)
     if tree is not None:
-        return _chain(budgeted_tree(plan.query, tree), session or session_of(plan.query), blobs=blobs)
-    return _pipeline(plan, session, noted_schema(plan.query), blobs=blobs)
+        return _chain(budgeted_tree(plan.query, tree), session or session_of(plan.query), outputs=outputs)
+    return _pipeline(plan, session, noted_schema(plan.query), outputs=outputs)
 
 
-def _chain(top: Operator, session: SparkSession, relays_us: int | None = None, blobs: bool = False) -> DataFrame:
+def _chain(
+    top: Operator, session: SparkSession, relays_us: int | None = None, outputs: Outputs = output_of
+) -> DataFrame:
     """One operator after the other: the results of those below are streams of the one above."""
     delays = {stream.name: stream.delay_us for stream in top.query.streams}
     below = {name: _chain(operator, session, delays[name]) for name, operator in top.below.items()}
@@ -80,7 +82,7 @@ def _chain(top: Operator, session: SparkSession, relays_us: int | None = None, b
     plan = plan_query(replace(top.query, streams=streams))
     relays = relays_us is not None  # then a row may say nothing but how far the operator has come
     rows = plan.query.schema if relays else noted_schema(plan.query)
-    return _pipeline(plan, session, rows, relays_us=relays_us, blobs=blobs)
+    return _pipeline(plan, session, rows, relays_us=relays_us, outputs=outputs)
 
 
 def spark_snapshot(plan: Plan, checkpoint: str, session: SparkSession | None = None) -> bytes:
@@ -136,7 +138,7 @@ def _pipeline(
     diverts: bool = False,
     relays_us: int | None = None,
     shared: Together | None = None,
-    blobs: bool = False,
+    outputs: Outputs = output_of,
     snapshot: bytes | None = None,
 ) -> DataFrame:
     query = plan.query
@@ -171,7 +173,7 @@ def _pipeline(
         raise PlanError(f"stream {guarded!r} is a table, known before the streams begin; leave out its ahead=")
     job = _job_over(plan, layouts, ended, run, together)
     ordered = _sorts(query, layouts.plan().grid, shared is not None)
-    output = NamedBlobs() if changes is not None else Kept(rows, ordered) if blobs else output_of(rows, ordered)
+    output = outputs(rows, ordered) if changes is None else NamedBlobs()
     initial = reduce(DataFrame.union, static) if streaming and static else None
     if snapshot is not None:
         if static or asked_tree(query) is not None:

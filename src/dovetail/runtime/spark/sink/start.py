@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.errors import PlanError, QueryError
 from dovetail.model.kafka import Kafka
@@ -13,10 +13,9 @@ from dovetail.runtime.spark.checkpoint_files import check_open
 from dovetail.runtime.spark.pipeline import session_of, spark_join
 from dovetail.runtime.spark.session import few_partitions
 from dovetail.runtime.spark.sink.delta import DeltaTable
+from dovetail.runtime.spark.sink.filed import Place, filed, written
 from dovetail.runtime.spark.sink.kafka import KafkaTopic
 from dovetail.runtime.spark.sink.parquet import ParquetFolder
-from dovetail.runtime.spark.sink.sink import NAME, BlobSink, Place, options_of
-from dovetail.runtime.spark.unpack import Unpacker
 
 
 def start_write(
@@ -33,13 +32,15 @@ def start_write(
 def _started(
     plan: Plan, place: Place, checkpoint: str, trigger: Mapping[str, Any], session: SparkSession, name: str | None
 ) -> Any:
-    blobs = spark_join(plan, session, blobs=True)
-    if not blobs.isStreaming:
+    names = spark_join(plan, session, lambda _, ordered: filed(plan.query.schema, ordered, place))
+    if not names.isStreaming:
         raise PlanError("write: all inputs are tables; write query.spark() with Spark, or collect() and write that")
     place.tidy()
-    blobs.sparkSession.dataSource.register(BlobSink)
-    rows = Unpacker(plan.query.schema, plan.query.order != "none")
-    writing = blobs.writeStream.format(NAME).options(**options_of(place, rows)).option("checkpointLocation", checkpoint)
+
+    def commit(rows: DataFrame, batch: int) -> None:
+        place.commit(written(rows), batch)
+
+    writing = names.writeStream.foreachBatch(commit).option("checkpointLocation", checkpoint)
     writing = writing.trigger(**trigger) if trigger else writing
     return (writing.queryName(name) if name else writing).start()
 
