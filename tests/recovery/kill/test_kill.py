@@ -48,10 +48,11 @@ class Job:
         (path / "notes").mkdir()
 
     def start(self, kill_at: str | None = None) -> "subprocess.Popen[bytes]":
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         if kill_at:
             environment |= {"KILL_AT": kill_at, "KILL_NOTES": str(self.path / "notes")}
-            environment["PYTHONPATH"] = f"{HOOKS}{os.pathsep}{ROOT}"
+            environment["PYTHONPATH"] = os.pathsep.join([str(HOOKS), *paths])
         command = [
             sys.executable,
             "-m",

@@ -1,4 +1,4 @@
-"""In Python workers of a job under test: kill the Java process above at a chosen point of the operator's work.
+"""In Python processes of a job under test: kill the Java process above at a chosen point of the operator's work.
 
 ``KILL_AT`` is "point:count", the point being one of recall, join, save, saved, and where Dovetail reads and writes
 files itself also read, aside, commit, committed; ``KILL_NOTES`` is a folder for notes, so that all workers count
@@ -29,9 +29,12 @@ def _passes(point: str) -> None:
     except FileExistsError:
         return
     above = os.getppid()
-    while Path(f"/proc/{above}/comm").read_text().strip() != "java":
+    while above > 1 and Path(f"/proc/{above}/comm").read_text().strip() != "java":
         above = _parent(above)  # worker -> daemon -> Java, or straight to it
-    os.kill(above, signal.SIGKILL)
+    if above > 1:
+        os.kill(above, signal.SIGKILL)
+    else:
+        os.killpg(0, signal.SIGKILL)  # this is the driver, with its Java
     signal.pause()
 
 
