@@ -102,6 +102,8 @@ def test_sparks_own_store_keeps_the_contract(spark: Any, tmp_path: Path) -> None
             with pytest.raises(Exception, match="told to fail"):
                 run()
         run()
-    told = pq.read_table(tmp_path / "out").to_pylist()
+    told = spark.read.parquet(
+        str(tmp_path / "out")
+    ).collect()  # by the sink's log: one task of the failing batch may write
     assert len(told) == 2 * (6 + 1 + 1)
     assert all(check["holds"] for check in told), told
