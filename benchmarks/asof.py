@@ -1,9 +1,11 @@
-"""As-of joins: each order with the last price of its key, embedded.
+"""As-of joins: each order with the last price of its key.
 
     at rest    all rows in one push, beside DuckDB, Polars and pandas on the same tables, CPU time on one thread each
+    by rows    the same by a row window, ``rows(1, per="key")``, and orders whose window is zero, beside DuckDB
     growth     how many times more a row costs in the largest input than in the smallest: about 1 if it is linear
     state      prices of as many keys as asked for, each replaced once: bytes per key, by the run's account and by the
                process's own memory
+    on Spark   beside the same join written by hand with a stateful processor (``asof_spark``)
 
 Times are unlike within a table, because others take any of several prices of one time. Results are equal or no speed is
 shown.
@@ -19,6 +21,7 @@ import pyarrow as pa
 
 import dovetail as dv
 from benchmarks.alone import alone
+from benchmarks.asof_spark import beside
 from benchmarks.limit_threads import limit_arrow
 from benchmarks.report import Report
 from benchmarks.settings import Settings
@@ -27,6 +30,7 @@ FULL, QUICK = (250_000, 1_000_000, 4_000_000), (5_000, 20_000)
 KEYS = (100, 10_000)
 STATE_KEYS, FILL = 10_000_000, 500_000
 REPEATS = 3
+Asked = Callable[[dict[str, Any]], dv.Query]
 SQL = "SELECT O.v AS o, P.v AS p FROM orders O ASOF JOIN prices P ON O.k = P.k AND O.ts >= P.ts"
 
 
@@ -34,18 +38,25 @@ def run(settings: Settings) -> Report:
     """Everything, each in a process of its own."""
     sizes = (settings.rows // 4, settings.rows) if settings.rows else settings.choose(FULL, QUICK)
     points = alone(at_rest, sizes)
+    by_rows = alone(with_row_windows, sizes)
     state = alone(weigh, settings.choose(STATE_KEYS, 50_000))
+    spark = alone(beside, *settings.choose((1_000_000, 1_000, 200_000), (10_000, 50, 10_000)))
     fields: dict[str, Any] = {"rows": sum(point["rows"] for point in points), "points": points, "state": state}
-    fields["results_equal"] = all(point["results_equal"] for point in points)
+    fields |= {"by_rows": by_rows, "spark": spark, "vs_by_hand": spark["vs_by_hand"]}
+    fields["results_equal"] = all(point["results_equal"] for point in (*points, *by_rows, spark))
     fields["growth"] = {str(keys): _growth([p for p in points if p["keys"] == keys]) for keys in KEYS}
+    fields["growth_by_rows"] = {str(keys): _growth([p for p in by_rows if p["keys"] == keys]) for keys in KEYS}
     fields["vs_duckdb"] = min(point["vs_duckdb"] for point in points)
     header = ("keys", "rows", "ns per row", "times DuckDB", "times Polars", "times pandas")
     lines: list[tuple[object, ...]] = [
         (p["keys"], p["rows"], p["ns_per_row"], p["vs_duckdb"], p["vs_polars"], p["vs_pandas"]) for p in points
     ]
+    lines += [(f"{p['keys']} by rows", p["rows"], p["ns_per_row"], p["vs_duckdb"], None, None) for p in by_rows]
+    speeds = f"{spark['dovetail_rows_per_s']:,} rows/s, by hand {spark['by_hand_rows_per_s']:,}"
+    lines.append((f"on Spark: {speeds}, {spark['vs_by_hand']} times", spark["rows"], None, None, None, None))
     weight = f"state of {state['keys']:,} keys: {state['bytes_per_key']:.0f} bytes each"
     lines.append((weight, None, None, None, None, None))
-    return Report("As-of join, all rows at rest, one thread each", header, lines, fields)
+    return Report("As-of join: all rows at rest, one thread each; on Spark", header, lines, fields)
 
 
 def _growth(points: list[dict[str, Any]]) -> float:
@@ -60,11 +71,18 @@ def at_rest(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
     return [measure(rows, keys) for keys in KEYS for rows in sizes]
 
 
-def measure(count: int, keys: int) -> dict[str, Any]:
+def with_row_windows(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
+    """The same by row windows, beside DuckDB alone."""
+    limit_arrow()
+    measure(1_000, 3, by_rows)  # loads the kernels
+    return [measure(rows, keys, by_rows) for keys in KEYS for rows in sizes]
+
+
+def measure(count: int, keys: int, asked: Asked | None = None) -> dict[str, Any]:
     """One size: CPU time per row of both tables together, and how many times that the others take."""
     tables = {"P": table(count, keys, 1, count), "O": table(count, keys, 2, count)}
-    ours, found = _timed(lambda: query(tables).collect().select(["o", "p"]))
-    others = {"duckdb": _duckdb, "polars": _polars, "pandas": _pandas}
+    ours, found = _timed(lambda: (asked or query)(tables).collect(threads=1).select(["o", "p"]))
+    others: dict[str, Any] = {"duckdb": _duckdb} | ({} if asked else {"polars": _polars, "pandas": _pandas})
     timed = {name: _timed(work(tables)) for name, work in others.items()}
     rows = sum(each.num_rows for each in tables.values())
     return {
@@ -88,6 +106,13 @@ def query(data: dict[str, Any], **options: Any) -> dv.Query:
     prices = dv.stream("P", data["P"], time="ts", asof=dv.asof())
     orders = dv.stream("O", data["O"], time="ts")
     return dv.join(orders, prices, on="P.k = O.k", select="O.v AS o, P.v AS p", **options)
+
+
+def by_rows(data: dict[str, Any]) -> dv.Query:
+    """The same by windows: of each key the last price, and orders that are gone at once."""
+    prices = dv.stream("P", data["P"], time="ts", window=dv.rows(1, per="key"))
+    orders = dv.stream("O", data["O"], time="ts", window="0 seconds")
+    return dv.join(prices, orders, on="P.k = O.k", select="O.v AS o, P.v AS p")
 
 
 def _duckdb(tables: dict[str, pa.Table]) -> Callable[[], pa.Table]:

@@ -23,11 +23,10 @@ def at(*events: tuple[int, int]) -> pa.Table:
     return pa.Table.from_pylist([{"ts": START + timedelta(minutes=minute), "ad": ad} for minute, ad in events], EVENT)
 
 
-first = dv.asof("forward", tolerance="30 minutes")
 query = dv.join(
-    dv.stream("I", at((0, 1), (10, 2)), time="ts"),
-    dv.stream("C", at((9, 1), (12, 1), (40, 2)), time="ts", asof=first),
-    dv.stream("B", at((20, 1), (46, 2)), time="ts", asof=first),
+    dv.stream("I", at((0, 1), (10, 2)), time="ts", window="30 minutes"),
+    dv.stream("C", at((9, 1), (12, 1), (40, 2)), time="ts", window="0 seconds", match="first"),
+    dv.stream("B", at((20, 1), (46, 2)), time="ts", window="0 seconds", match="first"),
     on="I.ad = C.ad AND I.ad = B.ad",
     select="I.ad, C.ts AS clicked, B.ts AS bought",
     how="left",

@@ -60,6 +60,7 @@ def _stream(cell: Combination, name: str, data: Any, window: str | None) -> Any:
     given: Any = {"schema": data} if isinstance(data, pa.Schema) else {"data": data}
     idle = "20 seconds" if cell["idle"] == "yes" else None
     ahead = "1 hour" if cell["ahead"] == "yes" else None
+    given |= {"dedup": dv.dedup("row", within="3 seconds")} if cell["dedup"] == "yes" else {}
     size: Any = window or WINDOWS.get(cell["windows"], "3 seconds")
     if cell["windows"] == "as of":
         size, given["asof"] = None, dv.asof("nearest", tolerance="2 seconds") if name != "A" else None
@@ -75,7 +76,9 @@ def script_of(cell: Combination, seed: int) -> Script:
             times = (batch * 2.5 + random.random(ROWS) * 3) * SECOND
             if batch == BATCHES - 1 and not calm:
                 times[:2] -= 20 * SECOND
-            events.append(Push.of(name, rows(random, times.astype(np.int64), batch * 1000)))
+            pushed = rows(random, times.astype(np.int64), batch * 1000)
+            repeats = pushed.slice(5, 4 if cell["dedup"] == "yes" else 0)
+            events += [Push.of(name, pushed), *([Push.of(name, repeats)] if repeats.num_rows else [])]
         events.append(Tick(10**15 + batch * (SECOND if calm or batch < 2 else 100 * SECOND)))
     return [*events, Close()]
 

@@ -12,7 +12,7 @@ A tuple's way through the package, which is also its map:
 """
 
 import dovetail.sql  # noqa: F401  # first, so that the function of that name takes its place below
-from dovetail.api import Query, SharedQuery, calibrate, function, join, report, share, spark_metrics, sql, stream
+from dovetail.api import Query, SharedQuery, calibrate, function, join, report, share, spark_metrics, sql, stream, table
 from dovetail.errors import (
     BudgetError,
     DataError,
@@ -25,6 +25,7 @@ from dovetail.errors import (
 )
 from dovetail.model.asof import AsOf, asof
 from dovetail.model.budget import Budget, Tuples, budget, tuples
+from dovetail.model.dedup import Dedup, dedup
 from dovetail.model.files import Files, files
 from dovetail.model.harvest import Harvest, harvest
 from dovetail.model.kafka import Kafka, kafka
@@ -40,6 +41,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "DataError",
+    "Dedup",
     "Delta",
     "DovetailError",
     "Files",
@@ -58,6 +60,7 @@ __all__ = [
     "asof",
     "budget",
     "calibrate",
+    "dedup",
     "delta",
     "files",
     "function",
@@ -71,6 +74,7 @@ __all__ = [
     "spark_metrics",
     "sql",
     "stream",
+    "table",
     "tuples",
     "unbounded",
 ]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dovetail.model.asof import AsOf
 from dovetail.model.stream import Stream
+from dovetail.runtime.threads import pays
 from dovetail.testing import assert_same_rows, oracle, ordered, play
 from tests.properties import rows
 from tests.properties.queries import (
@@ -90,6 +91,20 @@ def test_asof_joins_in_order_with_a_pause(data: st.DataObject) -> None:
     query = drawn.build(order=data.draw(st.sampled_from(ORDERS)))
     found = resumed(query, script, data.draw(st.integers(0, len(script) - 1)))
     assert ordered(found)
+    assert_same_rows(found, oracle(query.model, script).rows)
+
+
+@given(st.data())
+def test_asof_joins_in_threads_with_a_pause(data: st.DataObject) -> None:
+    drawn = data.draw(asof_queries())
+    script = data.draw(scripts(drawn))
+    query = drawn.build(order=data.draw(st.sampled_from(["none", *ORDERS])))
+    threads = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pays, "LARGE_ROWS", 2)
+        patched.setattr(pays, "_FEW_PUSHES", 1)
+        found = resumed(query, script, data.draw(st.integers(0, len(script) - 1)), threads)
+    assert query.model.order == "none" or ordered(found)
     assert_same_rows(found, oracle(query.model, script).rows)
 
 

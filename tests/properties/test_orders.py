@@ -43,9 +43,9 @@ def test_kept_late_rows_never_break_the_order(data: st.DataObject) -> None:
     assert ordered(play(query.local(), script))
 
 
-def resumed(query: dv.Query, script: Script, pause: int) -> pa.Table:
-    """Play a script with one pause in the middle."""
-    run = query.local()
+def resumed(query: dv.Query, script: Script, pause: int, threads: tuple[int, int] = (1, 1)) -> pa.Table:
+    """Play a script with one pause in the middle; ``threads`` before it and after it."""
+    run = query.local(threads=threads[0])
     results: list[Any] = [play_event(run, event) for event in script[:pause]]
-    again = query.local(snapshot=run.snapshot())
+    again = query.local(snapshot=run.snapshot(), threads=threads[1])
     return pa.concat_tables(results + [play_event(again, event) for event in script[pause:]])

@@ -1,6 +1,6 @@
 """The public surface: what a user calls, one idea per file.
 
-streams        a named input
+streams        a named input; tables: one that is a table
 functions      a user's own function, by name in a text
 build          join, sql: from text and options to a query
 query          Query: run it, explain it, change its options
@@ -15,6 +15,7 @@ from dovetail.api.query import Query
 from dovetail.api.reports import report, spark_metrics
 from dovetail.api.shared_query import SharedQuery, share
 from dovetail.api.streams import stream
+from dovetail.api.tables import table
 
 __all__ = [
     "Query",
@@ -27,4 +28,5 @@ __all__ = [
     "spark_metrics",
     "sql",
     "stream",
+    "table",
 ]

@@ -17,6 +17,7 @@ from dovetail.model.choice import as_choice
 from dovetail.model.combinations import refusal
 from dovetail.model.how import HOWS, as_how, hidden
 from dovetail.model.intervals import with_implied_windows
+from dovetail.model.match import only_matches
 from dovetail.model.order import Adaptive
 from dovetail.model.query import JoinQuery
 from dovetail.model.steps import with_own_conditions
@@ -64,7 +65,7 @@ def join(
     from dovetail.sql import Condition, Statement, bind_condition, bind_list
 
     check_options(unknown)
-    windowed = _windowed(streams, window)
+    windowed = only_matches(_windowed(streams, window))
     windowed, word = _with_words(windowed, how)
     _check_text("on", on, "a condition as text, like 'A.k = B.k'")
     if select is not None:

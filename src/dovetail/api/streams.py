@@ -1,13 +1,15 @@
 """A named input: data now, or a schema for rows that are pushed later."""
 
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
 from dovetail.errors import DataError, StreamError
 from dovetail.model.asof import AsOf
 from dovetail.model.collation import BY_BYTES, as_metadata, collation_of
+from dovetail.model.dedup import Dedup
 from dovetail.model.duration import duration_us
 from dovetail.model.kafka import Kafka
 from dovetail.model.sources import Source
@@ -26,6 +28,8 @@ def stream(
     idle: str | timedelta | None = None,
     ahead: str | timedelta | None = None,
     asof: AsOf | None = None,
+    dedup: str | Sequence[str] | Dedup | None = None,
+    match: Literal["first", "last", "nearest"] | None = None,
     schema: pa.Schema | None = None,
 ) -> Stream:
     """A named input: data now, or a ``schema`` for rows that are pushed later.
@@ -34,7 +38,9 @@ def stream(
     ``dovetail.files`` or ``dovetail.kafka``, which need a ``schema`` as well where it is not in the data.
     ``ahead`` refuses rows that lie further than this ahead of everything seen so far; without it one row with a wrong
     time far in the future makes all that follow late. With ``asof=dovetail.asof(...)`` only its best row for each row
-    of the stream that has no ``asof`` counts.
+    of the stream that has no ``asof`` counts; with ``match`` only the first, last or nearest of the rows that a row of
+    the other stream can be joined with. ``dedup`` names the columns of an id, for a source that sends rows at least
+    once: of rows with the same id inside the window the first to come stays.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> t = dv.stream("T", time="ts", window="1 minute", schema=pa.schema({"ts": pa.timestamp("us"), "v": pa.int64()}))
@@ -43,17 +49,16 @@ def stream(
     """
     if not isinstance(name, str) or not name:
         raise StreamError(f"a stream needs a name, not {name!r}")
-    data = _as_data(name, data)
+    data = as_data(name, data)
     delay_us = _as_duration(name, "delay", delay)
     idle_us = None if idle is None else _as_duration(name, "idle", idle)
     ahead_us = None if ahead is None else _as_duration(name, "ahead", ahead)
     kept: Any = window
-    return Stream(
-        name, _as_schema(name, data, schema), time, kept, delay_us, idle_us, data, ahead_us=ahead_us, asof=asof
-    )
+    made: Any = {"ahead_us": ahead_us, "asof": asof, "dedup": dedup, "match": match}
+    return Stream(name, _as_schema(name, data, schema), time, kept, delay_us, idle_us, data, **made)
 
 
-def _as_data(name: str, data: Any) -> Any:
+def as_data(name: str, data: Any) -> Any:
     """Spark DataFrames as they are; what exports Arrow becomes Arrow now, so that a reader is read once only."""
     if data is None or isinstance(data, Source) or type(data).__module__.startswith("pyspark."):
         return data

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from dovetail.api import Query, sql, stream
+from dovetail.api import Query, sql, stream, table
 from dovetail.errors import DovetailError
 from dovetail.model.stream import Stream
 from dovetail.sql import Pipeline, parse_pipeline
@@ -74,11 +74,23 @@ def _data_of(declared: StreamDeclaration, data: Frames | None) -> Any:
 
 
 def _declared(declared: StreamDeclaration, data: Any) -> Stream:
+    if declared.key:
+        return _table(declared, data)
     given = {"schema": declared.schema} if data is None or declared.own else {}
     given |= {"data": data} if data is not None else {}
     delay = timedelta(microseconds=declared.delay_us)
     idle, ahead = _duration(declared.idle_us), _duration(declared.ahead_us)
+    given |= {"dedup": declared.dedup or None, "match": declared.match}
     return stream(declared.name, time=declared.time, delay=delay, idle=idle, ahead=ahead, **given)
+
+
+def _table(declared: StreamDeclaration, data: Any) -> Stream:
+    """A table; one that is not to be read has no rows, and the columns it has."""
+    given: dict[str, Any] = {"key": declared.key, "ready": declared.ready, "time": declared.time or None}
+    given["delay"] = timedelta(microseconds=declared.delay_us)
+    if declared.time and (data is None or declared.own):
+        given["schema"] = declared.schema
+    return table(declared.name, declared.schema.empty_table() if data is None and not declared.time else data, **given)
 
 
 def _united(derived: Derived, pipeline: Pipeline, data: Frames | None) -> Stream:

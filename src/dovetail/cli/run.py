@@ -139,12 +139,17 @@ def _query_of(part: Part) -> Query | SharedQuery:
 
 
 def frame(session: "SparkSession", declared: StreamDeclaration) -> "DataFrame":
-    """A stream's rows; sources that bring their own columns have them cast, others are told what to read."""
-    reading = session.readStream.format(declared.format).options(**declared.options)
+    """A stream's rows; sources that bring their own columns have them cast, others are told what to read.
+
+    A table without a time is read once.
+    """
     columns = [(f"`{column.name.replace('`', '``')}`", column.written) for column in declared.columns]
-    if declared.format.lower() in _OWN_SCHEMA:
-        return reading.load().selectExpr(*(f"CAST({name} AS {type}) AS {name}" for name, type in columns))
-    return reading.schema(", ".join(f"{name} {type}" for name, type in columns)).load()
+    own = declared.format.lower() in _OWN_SCHEMA
+    read: Any = (session.readStream if declared.time else session.read).format(declared.format)
+    read = read.options(**declared.options)
+    read = read if own else read.schema(", ".join(f"{name} {type}" for name, type in columns))
+    rows: DataFrame = read.load()
+    return rows.selectExpr(*(f"CAST({name} AS {type}) AS {name}" for name, type in columns)) if own else rows
 
 
 def watch(

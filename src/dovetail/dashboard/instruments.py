@@ -106,9 +106,11 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     Instrument("dovetail.stream.late", "counter", "{row}", "Rows later than allowed.", _STREAM, _streams("late")),
     Instrument("dovetail.stream.ahead", "counter", "{row}", "Rows too far ahead.", _STREAM, _streams("ahead")),
     Instrument("dovetail.stream.null_time", "counter", "{row}", "No event time.", _STREAM, _streams("null_time")),
+    Instrument("dovetail.stream.repeated", "counter", "{row}", "Repeats of rows.", _STREAM, _streams("repeated")),
     Instrument("dovetail.stream.filtered", "counter", "{row}", "Own conditions fail.", _STREAM, _streams("filtered")),
     Instrument("dovetail.stream.shed", "counter", "{row}", "Kept out by a budget.", _STREAM, _shed),
     Instrument("dovetail.stream.waiting", "gauge", "{row}", "Rows that wait.", _STREAM, _streams("waiting")),
+    Instrument("dovetail.stream.awaited_by", "gauge", "{row}", "Waiting for it.", _STREAM, _streams("awaited_by")),
     Instrument(
         "dovetail.stream.watermark_timestamp", "gauge", "s", "The stream's watermark, in seconds since 1970.", _STREAM,
         _streams("watermark", _MICROSECONDS),

@@ -18,7 +18,7 @@ DRAWN = 8
 QUIET_S = 10.0
 DEAD_S = 20.0
 SHOWN_S = 3600.0
-_COUNTS = ("rows", "late", "ahead", "null_time", "filtered", "unmatchable", "stored", "bytes", "waiting")
+_COUNTS = ("rows", "late", "ahead", "null_time", "repeated", "filtered", "unmatchable", "stored", "bytes", "waiting")
 
 
 def joins(entries: Mapping[str, Join], touched: Mapping[str, float], now: float) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ forward    the first row at or after it
 nearest    the row with the smallest distance in time; of two with the same distance the earlier one
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -22,12 +22,16 @@ MISSING: tuple[Missing, ...] = ("inner", "left")
 
 @dataclass(frozen=True)
 class AsOf:
-    """Which row is the best; ``how`` says what becomes of a row that has none: nothing, or NULL."""
+    """Which row is the best; ``how`` says what becomes of a row that has none: nothing, or NULL.
+
+    ``offset_us``: as of so much after the time of the row that is answered, or before it.
+    """
 
     direction: Direction = "backward"
     tolerance_us: int | None = None
     equal: bool = True
     how: Missing = "inner"
+    offset_us: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
@@ -46,7 +50,12 @@ class AsOf:
 
     def __str__(self) -> str:
         within = "" if self.tolerance_us is None else f" within {duration_text(self.tolerance_us)}"
-        return f"{self.direction}{within}{'' if self.equal else ', not at the same time'}"
+        moment = "" if not self.offset_us else f" of {duration_text(abs(self.offset_us))} {self._side}"
+        return f"{self.direction}{within}{moment}{'' if self.equal else ', not at the same time'}"
+
+    @property
+    def _side(self) -> str:
+        return "before it" if self.offset_us < 0 else "after it"
 
     @property
     def waits(self) -> bool:

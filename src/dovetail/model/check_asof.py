@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dovetail.errors import QueryError
 from dovetail.model.predicate import Equality, Predicate, predicate_streams
 from dovetail.model.stream import Stream
+from dovetail.model.table import check_key_tied
 
 
 def answered(streams: Sequence[Stream]) -> str | None:
@@ -42,11 +43,14 @@ def check_asof(streams: Sequence[Stream], name: str, predicates: Sequence[Predic
         (other,) = others
         stream = next(each for each in streams if each.name == other)
         assert stream.asof is not None
-        if not isinstance(predicate, Equality) and stream.asof.tolerance_us is None:
+        if not isinstance(predicate, Equality) and stream.asof.tolerance_us is None and stream.table is None:
             raise QueryError(
                 f"condition '{predicate}' makes an older row of {other!r} the best, so all of them would have to be "
                 f"kept for ever; limit them with asof(tolerance=...)"
             )
+    for stream in streams:
+        if stream.table is not None:
+            check_key_tied(stream.name, stream.table, predicates, name)
     said = "left" if any(each.asof is not None and each.asof.how == "left" for each in streams) else "inner"
     if how != said:
         raise QueryError(f"how={how!r} does not say it for each as-of stream; make the query anew with it")

@@ -1,11 +1,16 @@
 """The streams of a query: two or more, each with a name of its own and a window, all with zones or all without."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dovetail.errors import QueryError
 from dovetail.model.check_asof import answered, check_asof_streams
+from dovetail.model.dedup import comparable
+from dovetail.model.expression import columns_of
+from dovetail.model.predicate import Predicate, operands
 from dovetail.model.stream import Stream
+from dovetail.model.window import TimeWindow
 
 
 def check_streams(streams: Any) -> None:
@@ -47,6 +52,7 @@ def check_named(streams: Sequence[Any]) -> None:
 
 
 def _check_zones(streams: Sequence[Stream]) -> None:
+    streams = [stream for stream in streams if not stream.timeless]
     zoned = [stream for stream in streams if stream.time_type.tz is not None]
     if zoned and len(zoned) < len(streams):
         plain = next(stream for stream in streams if stream.time_type.tz is None)
@@ -54,3 +60,25 @@ def _check_zones(streams: Sequence[Stream]) -> None:
             f"stream {zoned[0].name!r} has times with a zone ({zoned[0].time_type}) and stream {plain.name!r} "
             f"without one ({plain.time_type}); convert one of them"
         )
+
+
+def with_dedup(stream: Stream, predicates: Iterable[Predicate]) -> Stream:
+    """The stream with what a query says about its repeats; as it is if it knows already."""
+    found = stream.dedup
+    if found is None or found.compared:
+        return stream
+    within = found.within_us
+    if within is None:
+        if not isinstance(stream.window, TimeWindow):
+            kind = "an as-of join" if stream.window is None else f"a window of {stream.window}"
+            ids = ", ".join(map(repr, found.columns))
+            raise QueryError(
+                f"stream {stream.name!r}: dedup remembers rows for the length of the window, and {kind} has none; "
+                f"say it with dovetail.dedup({ids}, within='10 minutes')"
+            )
+        within = stream.window.length_us
+    used = {column.name for each in predicates for side in operands(each) for column in columns_of(side)
+            if column.stream == stream.name}  # fmt: skip
+    fields = [field for field in stream.schema if field.name in found.columns or field.name in used]
+    compared = tuple(field.name for field in fields if comparable(field.type))
+    return replace(stream, dedup=replace(found, within_us=within, compared=compared))

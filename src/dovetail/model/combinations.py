@@ -39,6 +39,7 @@ AXES: Mapping[str, tuple[str, ...]] = {
     "algorithm": ("auto", "hash", "scan", "sorted"),
     "idle": ("no", "yes"),
     "ahead": ("no", "yes"),
+    "dedup": ("no", "yes"),
     "on_error": ("raise", "divert"),
     "runtime": ("embedded", "spark"),
 }
@@ -160,9 +161,9 @@ REFUSALS: tuple[Refusal, ...] = (
         _AS_OF | {"runs": AXES["runs"][1:]}, "an as-of join is one operator of its own", "Let it run alone, as it is."
     ),
     Refusal(
-        _AS_OF | {"budget": _BUDGETS},
+        _AS_OF | {"budget": tuple(word for word in _BUDGETS if word != "memory fail")},
         "what an as-of join keeps is bounded by its tolerance and keys, and a row left out would make another the best",
-        "Leave it out, or give a shorter tolerance.",
+        "Take memory with policy='fail', or give a shorter tolerance.",
     ),
     Refusal(
         _AS_OF | {"aggregates": ("yes",)},
@@ -205,6 +206,7 @@ def features_of(query: Any, runs: str | None = None, runtime: str = "embedded") 
         "algorithm": "auto" if query.algorithm == "auto" else next(iter(query.algorithm.values()), "auto"),
         "idle": "yes" if any(stream.idle_us is not None for stream in query.streams) else "no",
         "ahead": "yes" if any(stream.ahead_us is not None for stream in query.streams) else "no",
+        "dedup": "yes" if any(stream.dedup is not None for stream in query.streams) else "no",
         "on_error": query.on_error,
         "runtime": runtime,
     }

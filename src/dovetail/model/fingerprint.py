@@ -24,6 +24,9 @@ def fingerprint(query: JoinQuery, named: bool = False) -> str:
         parts.append((stream.name, fields, stream.time, str(stream.window), stream.delay_us, stream.idle_us))
         parts += [("ahead", stream.ahead_us)] if stream.ahead_us is not None else []
         parts += [stream.asof] if stream.asof is not None else []
+        parts += [stream.table] if stream.table is not None else []
+        parts += [("offset", stream.asof.offset_us)] if stream.asof is not None and stream.asof.offset_us else []
+        parts += [stream.dedup] if stream.dedup is not None else []
     for predicate in query.predicates:
         if isinstance(predicate, Residual):
             parts.append(("residual", _text(predicate.expression)))

@@ -17,7 +17,7 @@ from dovetail.model.algorithm import Algorithms, as_algorithms
 from dovetail.model.budget import Budget
 from dovetail.model.check_asof import answered, check_asof
 from dovetail.model.check_parts import check_parts
-from dovetail.model.check_streams import check_streams
+from dovetail.model.check_streams import check_streams, with_dedup
 from dovetail.model.choice import as_choice
 from dovetail.model.combinations import check_combination
 from dovetail.model.expression import Expression, columns_of
@@ -72,6 +72,7 @@ class JoinQuery:
         object.__setattr__(self, "streams", _with_fields(self))
         check_parts(self.streams, self.predicates, self.filters, self.select, self.aggregation, self.seen)
         check_times(self.streams, self.predicates)
+        object.__setattr__(self, "streams", tuple(with_dedup(each, self.predicates) for each in self.streams))
         if not isinstance(self.cross, bool):
             raise QueryError(f"cross={self.cross!r}: it is True or False")
         if not self.cross:
@@ -122,10 +123,17 @@ class JoinQuery:
         """The conditions on one stream alone, of this stream or of all."""
         return tuple(condition for name, condition in self.filters if stream in (None, name))
 
+    def repeats_of(self, name: str) -> list[str]:
+        """What becomes of a stream's repeats, in words."""
+        found = self.stream(name).dedup
+        return [] if found is None else [f"without repeats of {found}"]
+
     def columns_tested(self, name: str) -> set[str]:
-        """Of a stream: its time, and every column that a predicate or filter needs to decide what matches."""
+        """Of a stream: its time, and every column that a predicate, filter or dedup needs to decide what matches."""
         conditions = [operand for predicate in self.predicates for operand in operands(predicate)]
-        return {self.stream(name).time} | _named((*conditions, *self.filters_of(name)), name)
+        dedup = self.stream(name).dedup
+        tested = {self.stream(name).time, *(dedup.compared if dedup else ())}
+        return tested | _named((*conditions, *self.filters_of(name)), name)
 
     def columns_read(self, name: str) -> tuple[str, ...]:
         """Of a stream: its time first, then every column that a predicate, filter or output needs, in schema order.
@@ -152,8 +160,8 @@ class JoinQuery:
 
     @property
     def time_type(self) -> pa.DataType:
-        """Type of ``result_time``: microseconds, with the zone of the first stream's time."""
-        return pa.timestamp("us", tz=self.streams[0].time_type.tz)
+        """Type of ``result_time``: microseconds, with the zone of the first stream that has times."""
+        return pa.timestamp("us", tz=next(each for each in self.streams if not each.timeless).time_type.tz)
 
     @property
     def schema(self) -> pa.Schema:

@@ -1,15 +1,19 @@
 """A named input: what its rows look like, which column is event time, how far back it counts."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
 from dovetail.errors import StreamError, nearest
 from dovetail.model.asof import AsOf
+from dovetail.model.choice import not_one_of
+from dovetail.model.dedup import Dedup, as_dedup, check_dedup
 from dovetail.model.nested import with_fields
+from dovetail.model.table import ALWAYS, Table, check_table
 from dovetail.model.window import Window, as_window
 
+MATCHES = ("first", "last", "nearest")
 _LONGEST_US = 1 << 62  # a window and a delay together, as an intermediate result of a split plan waits for both
 
 
@@ -20,7 +24,9 @@ class Stream:
     ``declared``: the name it was made with, if a query knows it by an alias. ``ahead_us``: how far a row may lie ahead.
     ``expiry``: the column that says until when a tuple is inside, if that is not its time plus the window: tuples that
     are results of another operator have several members.
-    ``asof``: only its best row for each row of another stream counts.
+    ``asof``: only its best row for each row of another stream counts. ``dedup``: repeats of a row are dropped.
+    ``table``: it is a table, of which the row of a key counts that is valid at a time.
+    ``match``: of its rows that a row of another stream can be joined with only this one counts.
     """
 
     name: str
@@ -34,6 +40,9 @@ class Stream:
     ahead_us: int | None = None
     expiry: str | None = None
     asof: AsOf | None = None
+    dedup: Dedup | None = None
+    table: Table | None = None
+    match: Literal["first", "last", "nearest"] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -47,6 +56,13 @@ class Stream:
         _check_length(self.name, "ahead", 0 if self.ahead_us is None else self.ahead_us)
         if self.asof is not None and not isinstance(self.asof, AsOf):
             raise StreamError(f"stream {self.name!r}: asof={self.asof!r}: make one with dovetail.asof(...)")
+        if self.match is not None and self.match not in MATCHES:
+            raise StreamError(f"stream {self.name!r}: {not_one_of('match', self.match, MATCHES)}")
+        object.__setattr__(self, "dedup", as_dedup(self.dedup))
+        if self.dedup is not None:
+            check_dedup(self.name, self.schema, self.dedup)
+        if self.table is not None:
+            check_table(self.name, self.schema, self.table)
         if self.window is not None:
             try:
                 object.__setattr__(self, "window", as_window(self.window))
@@ -58,6 +74,11 @@ class Stream:
         """Whether it is known to end: a table, or files that are read once."""
         going_on = getattr(self.data, "isStreaming", False)  # Spark's word for it, of a DataFrame
         return self.data is not None and bool(getattr(self.data, "static", not going_on))
+
+    @property
+    def timeless(self) -> bool:
+        """Whether it is a table whose rows are valid at all times."""
+        return self.time == ALWAYS
 
     @property
     def time_type(self) -> pa.DataType:

@@ -14,7 +14,7 @@ from typing import Any
 from dovetail.observe.report import event_time
 
 _PACKED = ("rows", "null_times", "filtered")
-_SUMMED = ("late", "ahead", "unmatchable", "stored", "bytes", "waiting")
+_SUMMED = ("late", "ahead", "repeated", "unmatchable", "stored", "bytes", "waiting", "awaited_by")
 _WHOLE = ("late_results", "held", "held_bytes", "waiting_bytes")
 
 Streams = tuple[str, ...]

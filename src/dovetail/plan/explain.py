@@ -46,6 +46,7 @@ def _streams(report: Report, costs: bool) -> Iterator[str]:
     for name, stream in report["streams"].items():
         columns = ", ".join(stream["columns"])
         yield f"  {name}: window {stream['window']}, stored as {stream['algorithm']}, columns {columns}"
+        yield from (f"    {told}" for told in stream["repeats"])
         yield from (f"    only if {condition}" for condition in stream["filters"])
         if stream["idle_us"] is not None:
             yield f"    silent for {duration_text(stream['idle_us'])}, it follows the others"

@@ -12,6 +12,7 @@ import pyarrow as pa
 from dovetail.errors import QueryError, nearest
 from dovetail.model.choice import as_choice
 from dovetail.model.combinations import check_combination
+from dovetail.model.dedup import Dedup
 from dovetail.model.nested import plain_schema
 from dovetail.model.stream import Stream
 from dovetail.plan.partition_grid import Axis
@@ -129,5 +130,6 @@ def _check(member: Member, names: set[str], known: dict[str, Stream]) -> None:
 
 
 def _as_given(stream: Stream) -> Stream:
-    """Without its window, and without columns for the fields of structures that a query names."""
-    return replace(stream, window=None, schema=plain_schema(stream.schema))
+    """Without its window, for how long it remembers repeats, and columns for the fields of structures that it names."""
+    dedup = None if stream.dedup is None else Dedup(stream.dedup.columns)
+    return replace(stream, window=None, schema=plain_schema(stream.schema), dedup=dedup)

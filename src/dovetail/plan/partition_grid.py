@@ -32,9 +32,10 @@ from math import ceil, floor, prod
 
 import pyarrow as pa
 
-from dovetail.model.expression import Expression, streams_of
+from dovetail.model.expression import Column, Expression, streams_of
 from dovetail.model.predicate import Band, Equality
 from dovetail.model.query import JoinQuery
+from dovetail.model.stream import Stream
 from dovetail.model.window import RowWindow
 from dovetail.plan.join_graph import key_classes
 from dovetail.plan.keep_groups import keeps_groups
@@ -87,16 +88,18 @@ class RangeAxis:
 
 @dataclass(frozen=True)
 class StreamAxis:
-    """Tuples of one stream in turn."""
+    """Tuples of one stream in turn, or those that may be repeats of each other together."""
 
     stream: str
     size: int = 1
+    together: tuple[Expression, ...] = ()
 
     def copies(self, stream: str) -> float:
         return 1 if stream == self.stream else self.size
 
     def __str__(self) -> str:
-        return f"rows of {self.stream} in turn ({self.size})"
+        owners = ", ".join(map(str, self.together))
+        return f"hash of {owners} ({self.size})" if owners else f"rows of {self.stream} in turn ({self.size})"
 
 
 Axis = KeyAxis | RangeAxis | StreamAxis
@@ -272,7 +275,13 @@ def _step(near: Reach, band: Band) -> Reach | None:
 
 
 def _stream_axes(query: JoinQuery) -> Iterator[StreamAxis]:
-    return (StreamAxis(name) for name in query.names if _may_own(query, name, StreamAxis))
+    owners = (stream for stream in query.streams if _may_own(query, stream.name, StreamAxis))
+    return (StreamAxis(stream.name, 1, _compared(stream)) for stream in owners)
+
+
+def _compared(stream: Stream) -> tuple[Expression, ...]:
+    names = () if stream.dedup is None else stream.dedup.compared
+    return tuple(Column(stream.name, name, stream.schema.field(name).type) for name in names)
 
 
 def _stream(expression: Expression) -> str:

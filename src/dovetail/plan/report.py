@@ -115,6 +115,7 @@ def _stream(plan: Plan, name: str, known: Statistics, weights: Weights, by_rule:
     return {
         "window": str(query.stream(name).window),
         "columns": list(storage.columns),
+        "repeats": query.repeats_of(name),
         "filters": [str(condition) for stream, condition in query.filters if stream == name],
         "rate": now.rate,
         "tuples": now.tuples,

@@ -145,6 +145,7 @@ def signature(query: JoinQuery) -> str:
         fields = [(field.name, str(field.type)) for field in plain_schema(stream.schema)]
         parts.append((stream.name, fields, stream.time, kind, stream.delay_us, stream.idle_us))
         parts += [("ahead", stream.ahead_us)] if stream.ahead_us is not None else []
+        parts += [stream.dedup] if stream.dedup is not None else []
     parts += sorted(_predicate_text(predicate) for predicate in query.predicates)
     return sha256(repr(parts).encode()).hexdigest()[:16]
 

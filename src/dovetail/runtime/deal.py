@@ -18,7 +18,7 @@ import pyarrow as pa
 from dovetail.engine.admit.derive import derive
 from dovetail.engine.kernels import by_number, spread
 from dovetail.plan.partition_grid import Axis, Grid, KeyAxis, RangeAxis, Reach, StreamAxis
-from dovetail.plan.physical import Key, Number
+from dovetail.plan.physical import Group, Key, Number
 
 Integers = npt.NDArray[np.int64]
 _FARTHEST = 1 << 62
@@ -87,6 +87,8 @@ def _own_coordinate(axis: Axis, rows: Rows) -> Integers | None:
     if isinstance(axis, KeyAxis) and rows.stream in axis.keys:
         return _hashed_key(axis, rows)
     if isinstance(axis, StreamAxis) and rows.stream == axis.stream:
+        if axis.together:
+            return _mixed(derive(Group(axis.together), rows.columns, rows.length)[0], axis.size)
         return (np.arange(rows.length) + rows.position) % axis.size
     return None
 

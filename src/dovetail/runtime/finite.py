@@ -10,17 +10,21 @@ Of an inner join over windows of time, row groups too far from all rows of anoth
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from dovetail.engine.block.time_range import AFTER_ALL
+from dovetail.engine.operator.contract import Operator
 from dovetail.errors import DataError
 from dovetail.model.files import Files
 from dovetail.model.kafka import Kafka
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
+from dovetail.plan.physical import Plan
 from dovetail.runtime.files.feed import all_files
 from dovetail.runtime.files.listing import Known, span
 from dovetail.runtime.files.order import together
@@ -51,6 +55,20 @@ def pushes_of(
         near = joined.get(stream.name)
         pieces = [(file, near.groups(file) if near is not None else None) for file in group]
         yield {stream.name: table_of(stream, stream.data, pieces, wanted)}
+
+
+def load_tables(operator: Operator, plan: Plan) -> list[Stream]:
+    """Push the tables of a query that have their data, all of them; the streams that are left."""
+    tables = [each for each in plan.query.streams if each.table is not None and _is_finite(each.data)]
+    for table in tables:
+        for push in pushes_of([table], plan.columns):
+            assert not list(operator.push(push)), "nothing has come yet that a table could answer"
+        assert not list(operator.advance(table.name, AFTER_ALL))
+    return [stream for stream in plan.query.streams if stream not in tables]
+
+
+def _is_finite(data: Any) -> bool:
+    return isinstance(data, Files | pa.Table | pa.RecordBatch)
 
 
 class Near:

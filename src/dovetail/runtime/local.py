@@ -24,7 +24,7 @@ from dovetail.model.stream import Stream
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
-from dovetail.runtime.finite import pushes_of
+from dovetail.runtime.finite import load_tables, pushes_of
 from dovetail.runtime.first_rows import first, for_first_rows, in_growing_pieces
 from dovetail.runtime.last_good import LastGood, can_be_undone
 from dovetail.runtime.lateness import LatenessWatch
@@ -84,6 +84,8 @@ class Run:
                 self.operator.apply(changes)
                 if self._last_good is not None:
                     self._last_good.keep(changes)  # slices that are read back are not told again as changes
+        else:
+            load_tables(self.operator, plan)
         self._keep()
 
     def _begin(self, schema: pa.Schema, queries: Sequence[JoinQuery], operator: Operator) -> None:

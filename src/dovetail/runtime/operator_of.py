@@ -19,6 +19,7 @@ from dovetail.plan.share_budget import budgeted_tree
 from dovetail.plan.split_operator import may_split
 from dovetail.plan.split_query import asked_tree
 from dovetail.plan.thread_cells import thread_grid
+from dovetail.runtime.last_good import can_be_undone
 from dovetail.runtime.threads.cells import Cells
 from dovetail.runtime.wall_stopwatch import WallStopwatch
 
@@ -42,7 +43,10 @@ def operator_of(plan: Plan, hands: Hands | None = None) -> Operator:
     """The operator of a query, a tree of them, or that of an as-of join."""
     hands = hands or Hands()
     if plan.query.answered is not None:
-        return AsOfOperator(plan)
+        new = partial(AsOfOperator, plan)
+        undone = can_be_undone(plan.query)  # what a call changed is told by one operator
+        grid = thread_grid(plan.query, 1 if undone else hands.threads)
+        return new() if grid.cells == 1 else Cells(plan, grid, new, new)
     tree = asked_tree(plan.query)
     return threaded(plan, hands) if tree is None else tree_of(plan, tree, hands)
 
@@ -74,7 +78,8 @@ def shaped(plan: Plan, hands: Hands) -> Steerable:
 def may_change_shape(query: JoinQuery) -> bool:
     """Whether the choice is free, and all of the state can be dealt out again: none on disk, left out, handed over."""
     free = query.plan == "auto" and len(query.streams) > 2 and query.budget is None
-    return free and query.late != "divert" and query.on_error == "raise" and may_split(query)
+    whole = query.late != "divert" and all(stream.dedup is None for stream in query.streams)
+    return free and whole and query.on_error == "raise" and may_split(query)
 
 
 def steered(plan: Plan, hands: Hands) -> Steered:

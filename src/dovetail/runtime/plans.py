@@ -38,10 +38,10 @@ def measured_report(readings: Readings) -> dict[str, Any]:
 
 def running_plan(operator: Operator) -> dict[str, Any]:
     """The plan of a run's one query: of its engine, or of the tree that it runs as."""
+    if isinstance(operator, Cells) and (len(operator.cells) == 1 or isinstance(operator.cells[0], AsOfOperator)):
+        return running_plan(operator.cells[0])
     if isinstance(operator, AsOfOperator):
         return asof_report(operator.plan.query)
-    if isinstance(operator, Cells) and len(operator.cells) == 1:
-        return running_plan(operator.cells[0])
     if isinstance(operator, Shaped) and isinstance(operator.operator, Tree):
         return _tree_plan(operator.operator) | {"plan_why": CHEAPEST}
     return _tree_plan(operator) if isinstance(operator, Tree) else measured_report(operator.statistics()[0])

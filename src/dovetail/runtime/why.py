@@ -126,7 +126,7 @@ def _partners(query: JoinQuery, state: Changes, stream: Stream, rows: pa.Table, 
 def _unbounded(stream: Stream) -> Stream:
     """The same stream without lateness, so that stored rows may be pushed in any order."""
     window = stream.window if isinstance(stream.window, TimeWindow) else TimeWindow(_FOREVER_US)
-    return replace(stream, window=window, delay_us=_FOREVER_US, idle_us=None, ahead_us=None)
+    return replace(stream, window=window, delay_us=_FOREVER_US, idle_us=None, ahead_us=None, dedup=None)
 
 
 _FOREVER_US = 1 << 60  # longer than any window, and still no overflow when added to a time

@@ -30,8 +30,9 @@ _NEEDED = "MATCH_CONDITION ({t} >= {q}), or the same in ON"
 def marked(streams: Sequence[Stream], said: From) -> tuple[Stream, ...]:
     """The streams, those that ASOF JOIN names or that say so themselves as as-of streams."""
     words = dict(said.asof)
+    other: Missing = "left" if said.how == "left" and not words else "inner"
     return tuple(
-        replace(each, asof=replace(each.asof or AsOf(), how=words.get(each.name, "inner")))
+        replace(each, asof=replace(each.asof or AsOf(), how=words.get(each.name, other)))
         if each.asof is not None or each.name in words
         else each
         for each in streams

@@ -5,12 +5,17 @@
         WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
     ) WITH (format = 'parquet', path = 'in/temperature')
 
+    CREATE TABLE Places (
+        location STRING, city STRING, PRIMARY KEY (location)
+    ) WITH (format = 'parquet', path = 'in/places')
+
     CREATE SINK alarms WITH (format = 'parquet', path = 'out/alarms', checkpoint = 'out/alarms.checkpoint')
 
-WATERMARK names the column that is the event time, and by how much rows may come late. A stream may have ``idle`` and
-``ahead``, a sink ``trigger``, ``schedule`` and all that ``run_options`` reads; any other option but ``format`` and
-``checkpoint`` is for Spark, as it is. With ``reader = 'dovetail'`` Dovetail reads by itself, with
-``writer = 'dovetail'`` it writes.
+WATERMARK names the column that is the event time, and by how much rows may come late. A table with a WATERMARK is of
+versions, each valid from its time on; one without is the same at all times. A stream may have ``idle``, ``ahead``,
+``dedup`` and ``match``, a table ``ready``, a sink ``trigger``, ``schedule`` and all that ``run_options`` reads; any
+other option but ``format`` and ``checkpoint`` is for Spark, as it is. With ``reader = 'dovetail'`` Dovetail reads by
+itself, with ``writer = 'dovetail'`` it writes.
 """
 
 from collections.abc import Mapping
@@ -47,7 +52,7 @@ class ColumnDeclaration:
 
 @dataclass(frozen=True)
 class StreamDeclaration:
-    """A stream to be read: its columns, its time column, how late rows may be, and the source."""
+    """A stream or table to be read: its columns, its time column ("": none), how late rows may be, and the source."""
 
     name: str
     columns: tuple[ColumnDeclaration, ...]
@@ -58,6 +63,10 @@ class StreamDeclaration:
     idle_us: int | None = None
     ahead_us: int | None = None
     own: Source | None = None
+    dedup: tuple[str, ...] = ()
+    match: str | None = None
+    key: tuple[str, ...] = ()
+    ready: str | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -81,28 +90,37 @@ class SinkDeclaration:
     own: OwnSink | None = None
 
 
-def read_stream(reader: Reader) -> StreamDeclaration:
-    """What follows CREATE STREAM."""
-    name = reader.name("the name of a stream")
+def read_stream(reader: Reader, table: bool = False) -> StreamDeclaration:
+    """What follows CREATE STREAM, or CREATE TABLE: that has a key, and a time if it is of versions."""
+    name = reader.name(f"the name of a {'table' if table else 'stream'}")
     reader.needs("(")
     columns: list[ColumnDeclaration] = []
     watermark: tuple[str, int] | None = None
+    key: tuple[str, ...] = ()
     while True:
         if reader.sees("WATERMARK", "FOR"):
             watermark = _watermark(reader, columns, watermark is not None)
+        elif table and reader.takes("PRIMARY KEY"):
+            key = _key(reader, columns)
         else:
             columns.append(_column(reader, columns))
         if not reader.takes(","):
             break
-    if watermark is None and reader.sees(")"):
+    if watermark is None and not table and reader.sees(")"):
         raise reader.wanted("WATERMARK FOR <time column> AS <time column> - INTERVAL '5' SECOND")
+    if table and not key and reader.sees(")"):
+        raise reader.wanted("PRIMARY KEY (<column>, ...), which tells the rows of a table apart")
     reader.needs(")", "WITH")
-    assert watermark is not None
     options = read_options(reader)
     format, idle_us, ahead_us = options.needed("format"), options.duration("idle"), options.duration("ahead")
     options.refuse("delay", "WATERMARK states it, as in WATERMARK FOR ts AS ts - INTERVAL '5' SECOND")
+    for other in ("dedup", "match", "idle", "ahead") if table else ("ready",):
+        options.refuse(other, f"it is for a {'stream' if table else 'table'}")
+    more: dict[str, Any] = {"key": key, "ready": options.taken("ready"), "match": options.taken("match")}
+    more["dedup"] = options.read("dedup", lambda text: _names(text, columns)) or ()
     own = own_source(options, format)
-    return StreamDeclaration(name, tuple(columns), *watermark, format, options.values, idle_us, ahead_us, own)
+    time = watermark or ("", 0)
+    return StreamDeclaration(name, tuple(columns), *time, format, options.values, idle_us, ahead_us, own, **more)
 
 
 def read_sink(reader: Reader, name: str) -> SinkDeclaration:
@@ -129,9 +147,9 @@ def _column(reader: Reader, others: list[ColumnDeclaration]) -> ColumnDeclaratio
 def _watermark(reader: Reader, columns: list[ColumnDeclaration], second: bool) -> tuple[str, int]:
     start = reader.at
     reader.needs("WATERMARK", "FOR")
-    time, place = _time_column(reader, columns)
+    time, place = _named(reader, columns)
     reader.needs("AS")
-    again, other = _time_column(reader, columns)
+    again, other = _named(reader, columns)
     if again != time:
         raise reader.source.error(f"the watermark for {time} is {time} minus an interval", other)
     delay = _interval(reader) if reader.takes("-") else 0
@@ -143,14 +161,33 @@ def _watermark(reader: Reader, columns: list[ColumnDeclaration], second: bool) -
     return time, delay
 
 
-def _time_column(reader: Reader, columns: list[ColumnDeclaration]) -> tuple[str, Span]:
-    start, written = reader.at, reader.name("the name of the time column")
+def _named(reader: Reader, columns: list[ColumnDeclaration], what: str = "the time column") -> tuple[str, Span]:
+    start, written = reader.at, reader.name(f"the name of {what}")
     names = [column.name for column in columns]
     found = find_name(written, names)
     if found is None:
         message = f"there is no column {written!r} before this; {nearest(written, names)}"
         raise reader.source.error(message.replace("it has", "there is"), reader.since(start))
     return found, reader.since(start)
+
+
+def _key(reader: Reader, columns: list[ColumnDeclaration]) -> tuple[str, ...]:
+    reader.needs("(")
+    key = [_named(reader, columns, "a column of the key")[0]]
+    while reader.takes(","):
+        key.append(_named(reader, columns, "a column of the key")[0])
+    reader.needs(")")
+    return tuple(key)
+
+
+def _names(text: str, columns: list[ColumnDeclaration]) -> tuple[str, ...]:
+    """Columns by their names, with commas between."""
+    written, names = [part.strip() for part in text.split(",")], [column.name for column in columns]
+    found = [find_name(each, names) for each in written]
+    for each, name in zip(written, found, strict=True):
+        if name is None:
+            raise ValueError(f"there is no column {each!r}; {nearest(each, names).replace('it has', 'there is')}")
+    return tuple(name for name in found if name is not None)
 
 
 def _interval(reader: Reader) -> int:

@@ -72,12 +72,14 @@ def parse_pipeline(text: str) -> Pipeline:
         reader = Reader(source, words)
         if reader.takes("CREATE", "STREAM"):
             _add_stream(reader, draft)
+        elif reader.takes("CREATE", "TABLE"):
+            _add_declared(reader, draft, table=True)
         elif reader.takes("CREATE", "SINK"):
             _add_sink(reader, draft)
         elif reader.takes("INSERT", "INTO"):
             _add_insert(reader, draft)
         else:
-            raise reader.wanted("CREATE STREAM, CREATE SINK or INSERT INTO")
+            raise reader.wanted("CREATE STREAM, CREATE TABLE, CREATE SINK or INSERT INTO")
     if not draft.inserts:
         raise QueryError("the pipeline has no query; write INSERT INTO <sink> SELECT ... FROM ... WHERE ... WINDOW ...")
     return Pipeline(tuple(draft.streams.values()), tuple(draft.inserts.values()), tuple(draft.derived.values()))
@@ -99,7 +101,12 @@ def _add_stream(reader: Reader, draft: _Draft) -> None:
         _check_new("stream", derived.name, {**draft.streams, **draft.derived}, reader, start)
         draft.derived[derived.name] = derived
         return
-    made = read_stream(reader)
+    _add_declared(reader, draft)
+
+
+def _add_declared(reader: Reader, draft: _Draft, table: bool = False) -> None:
+    start = reader.at
+    made = read_stream(reader, table)
     _check_end(reader)
     _check_new("stream", made.name, {**draft.streams, **draft.derived}, reader, start)
     draft.streams[made.name] = made

@@ -15,6 +15,7 @@ from dovetail.model.check_parts import not_in_result
 from dovetail.model.expression import Column, Expression, UserFunction
 from dovetail.model.nested import path_of, plain_schema
 from dovetail.model.stream import Stream
+from dovetail.model.table import ALWAYS
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Scope:
     def columns(self, stream_name: str) -> list[Column]:
         """Every column of a stream."""
         stream = self.stream(stream_name)
-        return [_column(stream, name) for name in plain_schema(stream.schema).names]
+        return [_column(stream, name) for name in plain_schema(stream.schema).names if name != ALWAYS]
 
     def function(self, name: str) -> UserFunction | None:
         """The user's function of that name, if there is one."""

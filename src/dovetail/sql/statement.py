@@ -21,6 +21,7 @@ from dovetail.model.aggregate import Aggregation
 from dovetail.model.check_asof import answered, check_asof_streams
 from dovetail.model.expression import Expression, UserFunction
 from dovetail.model.how import hidden
+from dovetail.model.match import only_matches
 from dovetail.model.output import Output
 from dovetail.model.predicate import Predicate
 from dovetail.model.stream import Stream
@@ -81,6 +82,8 @@ def _bound(
     _check_clauses(select, words, source)
     said = read_from(select, source)
     known = named_streams(said.inputs, streams, source)
+    if any(stream.match is not None for stream in known):
+        return _asof(select, said, only_matches(windowed(known, windows, window, source)), functions, source)
     if said.asof or any(stream.asof is not None for stream in known):
         check_without_windows(windows, source)
         return _asof(select, said, known, functions, source)

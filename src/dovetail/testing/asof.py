@@ -11,13 +11,14 @@ The result time is the time up to which the streams must be known for the answer
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dovetail.model.asof import AsOf
 from dovetail.model.orderable import orderable
 from dovetail.model.predicate import predicate_streams
 from dovetail.model.query import JoinQuery
+from dovetail.model.table import is_key
 from dovetail.testing.history import History, Tuple
 from dovetail.testing.interpret import holds, interpret
 
@@ -39,7 +40,7 @@ def asof_results(query: JoinQuery, history: History) -> Iterator[Answer]:
                 elif stream.asof.how == "inner":
                     break
         else:
-            yield max(times), members
+            yield max([row.time_us, *times]), members
 
 
 def _end_us(history: History) -> int:
@@ -51,11 +52,15 @@ def _end_us(history: History) -> int:
 
 
 def _best(query: JoinQuery, name: str, asof: AsOf, row: Tuple, rows: list[Tuple]) -> Tuple | None:
+    if query.stream(name).table is not None:
+        valid = max((each for each in rows if _is_version(query, row, each)), key=_version_rank(query), default=None)
+        return valid if valid is not None and _matches(query, row, valid) else None
     fitting = [other for other in rows if _fits(asof, row, other) and _matches(query, row, other)]
     sign = -1 if asof.direction == "forward" else 1
 
     def rank(other: Tuple) -> tuple[Any, ...]:
-        near = -abs(row.time_us - other.time_us) if asof.direction == "nearest" else sign * other.time_us
+        away = abs(row.time_us + asof.offset_us - other.time_us)
+        near = -away if asof.direction == "nearest" else sign * other.time_us
         return near, -other.time_us, _values(query, name, other), other.order
 
     return max(fitting, key=rank, default=None)
@@ -63,9 +68,20 @@ def _best(query: JoinQuery, name: str, asof: AsOf, row: Tuple, rows: list[Tuple]
 
 def _fits(asof: AsOf, row: Tuple, other: Tuple) -> bool:
     """Whether the other row lies on the right side, and not too far away."""
-    gap = row.time_us - other.time_us
+    gap = row.time_us + asof.offset_us - other.time_us
     side = {"backward": gap >= 0, "forward": gap <= 0, "nearest": True}[asof.direction]
     return side and (asof.equal or gap != 0) and (asof.tolerance_us is None or abs(gap) <= asof.tolerance_us)
+
+
+def _is_version(query: JoinQuery, row: Tuple, other: Tuple) -> bool:
+    """Whether a row of a table has the key that is asked for, and is not after the row that asks."""
+    table, values = query.stream(other.stream).table, {row.stream: row.values, other.stream: other.values}
+    keys = [each for each in query.predicates if is_key(each, other.stream, table)]
+    return other.time_us <= row.time_us and all(holds(each, values) for each in keys)
+
+
+def _version_rank(query: JoinQuery) -> Callable[[Tuple], tuple[Any, ...]]:
+    return lambda other: (other.time_us, _values(query, other.stream, other), other.order)
 
 
 def _matches(query: JoinQuery, row: Tuple, other: Tuple) -> bool:
@@ -92,8 +108,9 @@ def _ranked(value: Any) -> tuple[Any, ...]:
 
 def _certain_us(asof: AsOf, row: Tuple, best: Tuple | None, end: int) -> int:
     """Up to which time the stream must be known."""
+    moment = row.time_us + asof.offset_us
     if asof.direction == "backward":
-        return row.time_us
+        return moment
     if best is not None:
-        return row.time_us + abs(best.time_us - row.time_us)
-    return end if asof.tolerance_us is None else row.time_us + asof.tolerance_us
+        return moment + abs(best.time_us - moment)
+    return end if asof.tolerance_us is None else moment + asof.tolerance_us

@@ -7,12 +7,14 @@ tuple of time 8 is in time and one of time 7 is late, whatever else that batch b
     push 7, 20     7 is late: it is judged by the watermark as it stood before its batch
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
+from dovetail.model.dedup import Dedup
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.testing.interpret import inside
@@ -41,6 +43,7 @@ class History:
     late: dict[str, list[Tuple]]
     null_times: dict[str, int]
     ahead: dict[str, list[Tuple]]
+    repeated: dict[str, int]
     watermarks: dict[str, int | None]
     heard: dict[str, int | None]
     spoke: set[str] = field(default_factory=set)
@@ -59,6 +62,7 @@ class History:
             late={name: [] for name in names},
             null_times=dict.fromkeys(names, 0),
             ahead={name: [] for name in names},
+            repeated=dict.fromkeys(names, 0),
             watermarks=dict.fromkeys(names),
             heard=dict.fromkeys(names),
         )
@@ -122,12 +126,38 @@ class History:
             if late:
                 self.late[name].append(row)
             if not late or self.query.late == "keep":
-                self.tuples[name].append(row)
+                if stream.dedup is not None and self._is_repeat(row, stream.dedup):
+                    self.repeated[name] += 1
+                else:
+                    self.tuples[name].append(row)
             self._raise(name, time_us - stream.delay_us)
 
+    def _is_repeat(self, row: Tuple, dedup: Dedup) -> bool:
+        """Whether a row that stayed agrees with it in all columns compared and is not too far away; NULL is no id."""
+        assert dedup.within_us is not None
+        if any(row.values[column] is None for column in dedup.columns):
+            return False
+        near = (other for other in self.tuples[row.stream] if abs(other.time_us - row.time_us) <= dedup.within_us)
+        return any(all(_alike(row.values[c], other.values[c]) for c in dedup.compared) for other in near)
+
     def _raise(self, name: str, time_us: int) -> None:
+        table = self.query.stream(name).table
+        if table is not None and table.ready_us is not None and time_us < table.ready_us:
+            return  # a table that is not loaded yet promises nothing
         old = self.watermarks[name]
         self.watermarks[name] = time_us if old is None else max(old, time_us)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Tables that are loaded come along with the streams that are none, their delay behind."""
+        tables = {s.name: s for s in self.query.streams if s.table is not None and s.table.ready_us is not None}
+        others = [mark for name, mark in self.watermarks.items() if name not in tables]
+        for name, stream in tables.items():
+            own = self.watermarks[name]
+            if own is not None:
+                shown = [mark for mark in others if mark is not None]
+                ahead = min(shown) - stream.delay_us if len(shown) == len(others) else own
+                self.watermarks[name] = max(own, ahead)
 
     def _tick(self, now_us: int) -> None:
         """Silence begins at the first tick after a stream spoke, and is noticed at ticks only.
@@ -164,6 +194,12 @@ def event_times(stream: Stream, rows: pa.Table) -> list[int | None]:
     if stream.time in rows.column_names:
         return times_us(rows[stream.time])
     return times_us(pa.array([inside(values, stream.time) for values in rows.to_pylist()], stream.time_type))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same; NULL is like NULL here, and NaN like NaN."""
+    both_nan = isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other)
+    return both_nan or bool(one == other)
 
 
 def times_us(column: pa.ChunkedArray | pa.Array) -> list[int | None]:

@@ -24,6 +24,7 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.model.asof import AsOf, Missing
+from dovetail.model.dedup import Dedup
 from dovetail.model.duration import duration_us
 from dovetail.model.stream import Stream
 from dovetail.model.window import RowWindow, TimeWindow, Window
@@ -32,7 +33,7 @@ from dovetail.testing.scenario import Scenario, Step
 from dovetail.testing.script import Advance, Close, Event, Push, Tick
 
 _STREAM = re.compile(r"stream (\w+)\((.*?)\)\s*(.*)")
-_SETTING = re.compile(r"(window|delay|idle|ahead|asof) (.*?)(?= window | delay | idle | ahead | asof |$)")
+_SETTING = re.compile(r"(window|delay|idle|ahead|asof|dedup) (.*?)(?= window | delay | idle | ahead | asof | dedup |$)")
 _ROWS = re.compile(r"(\d+) rows?( per key)?")
 _OPTIONS = ("on", "select", "how", "order", "late")
 
@@ -84,6 +85,7 @@ def _read_stream(line: str) -> Stream:
         idle_us=duration_us(settings["idle"]) if "idle" in settings else None,
         ahead_us=duration_us(settings["ahead"]) if "ahead" in settings else None,
         asof=_read_asof(settings["asof"]) if "asof" in settings else None,
+        dedup=Dedup(tuple(settings["dedup"].split())) if "dedup" in settings else None,
     )
 
 

@@ -61,6 +61,7 @@ class Outcome:
     null_times: dict[str, int]
     exact: bool
     ahead: dict[str, int]
+    repeated: dict[str, int]
 
 
 def oracle(query: JoinQuery, script: Script) -> Outcome:
@@ -72,7 +73,7 @@ def oracle(query: JoinQuery, script: Script) -> Outcome:
     rows = _table(query, results)
     rows = aggregated(query, rows) if query.aggregation else rows
     ahead = {name: len(tuples) for name, tuples in history.ahead.items()}
-    return Outcome(rows, late, dict(history.null_times), exact, ahead)
+    return Outcome(rows, late, dict(history.null_times), exact, ahead, dict(history.repeated))
 
 
 def _timed(history: History, results: list[tuple[int | None, Members]]) -> Iterator[tuple[int, Members]]:

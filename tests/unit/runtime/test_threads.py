@@ -195,8 +195,23 @@ def test_what_cannot_be_split_says_so(options: dict[str, Any], reason: str) -> N
     assert "on one thread" not in join().explain()
 
 
-def test_an_as_of_join_says_so_too() -> None:
-    asof = dv.stream("B", time="ts", schema=SCHEMA, asof=dv.asof())
-    query = dv.join(dv.stream("A", time="ts", schema=SCHEMA), asof, on="A.k = B.k")
+@pytest.mark.parametrize("asof", [dv.asof(), dv.asof("nearest", tolerance="1 second")])
+def test_an_as_of_join_is_dealt_out_by_its_keys(asof: dv.AsOf) -> None:
+    other = dv.stream("B", time="ts", schema=SCHEMA, delay="1 second", asof=asof)
+    query = dv.join(dv.stream("A", time="ts", schema=SCHEMA, delay="1 second"), other, on="A.k = B.k", how="left")
+    run, one = query.local(threads=3), query.local(threads=1)
+    several = [push_both(run, 1), push_both(run, 3, SECOND)]
+    assert cells(run) == 3
+    moved = query.local(run.snapshot(), threads=1)
+    several += [push_both(moved, 5, 2 * SECOND), moved.close()]
+    alone = [push_both(one, 1), push_both(one, 3, SECOND), push_both(one, 5, 2 * SECOND), one.close()]
+    assert_same_rows(pa.concat_tables(several), pa.concat_tables(alone))
+
+
+def test_an_as_of_join_with_a_budget_runs_on_one_thread() -> None:
+    other = dv.stream("B", time="ts", schema=SCHEMA, asof=dv.asof())
+    query = dv.join(
+        dv.stream("A", time="ts", schema=SCHEMA), other, on="TRUE", budget=dv.budget(memory="1 GB", policy="fail")
+    )
     assert not isinstance(query.local(threads=4).operator, Cells)
-    assert query.explain().endswith("embedded, on one thread\n  its rows are answered in order of time")
+    assert query.explain().endswith("embedded, on one thread\n  its budget is that of one engine")

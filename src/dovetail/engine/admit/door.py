@@ -1,6 +1,6 @@
 """The door of one stream: what comes in, what is late, what cannot match, in which order.
 
-    admit     rows -> NULL times out -> rows ahead out -> late rows out -> own filters -> in order of time
+    admit     rows -> NULL times, rows ahead, late rows and repeats out -> own filters -> in order of time
     prepare   the numbers that kernels compare, and the rows that can match
 
 Each row that does not come in is counted, under the reason why. Where every row counts (a row
@@ -20,6 +20,7 @@ import pyarrow as pa
 from dovetail.engine.admit.conform import Clock, conform, read_clock, times_us, without_null_times
 from dovetail.engine.admit.derive import both, derive, valid_rows
 from dovetail.engine.admit.diverted import Diverted
+from dovetail.engine.admit.repeats import Repeats
 from dovetail.engine.block.arrow_values import true_rows
 from dovetail.engine.block.block import Block
 from dovetail.engine.block.time_order import places_in_order
@@ -35,6 +36,8 @@ Flags = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
 Columns = dict[str, pa.Array]
 Read = tuple[Columns, Clock]
+
+REASONS = ("rows", "late", "ahead", "null_time", "repeated", "filtered", "unmatchable")  # what a door counts
 
 
 class Kept(Protocol):
@@ -66,6 +69,7 @@ class Door:
         self._diverted = diverted
         self._reads_for: Storage | None = None  # what the next line was made for
         self._reads: list[tuple[Attribute, str | None]] = []
+        self.repeats = Repeats(stream) if stream.dedup is not None else None
         self.counts: Counter[str] = Counter()
         self.needed_us = 0
         self.latest = BEFORE_ALL
@@ -103,6 +107,8 @@ class Door:
             columns, times = self._late_out(columns, times, watermark)
         if len(times):
             self.latest = max(self.latest, clock.largest)
+        if self.repeats is not None:
+            columns, times = self._repeats_out(self.repeats, columns, times)
         if not (self._window.storage.keeps_all and self._keeps_failing):
             columns, times = self._filtered(columns, times)
         if clock.behind:
@@ -165,6 +171,13 @@ class Door:
             return columns, times
         self._diverted.add(self._stream, chosen(columns, late), "late", watermark - times[late])
         return chosen(columns, ~late), times[~late]
+
+    def _repeats_out(self, repeats: Repeats, columns: Columns, times: Times) -> tuple[Columns, Times]:
+        repeated = repeats.find(columns, times)
+        if not repeated.any():
+            return columns, times
+        self.counts["repeated"] += int(repeated.sum())
+        return chosen(columns, ~repeated), times[~repeated]
 
     def _filtered(self, columns: Columns, times: Times) -> tuple[Columns, Times]:
         keep = self._passing(columns, len(times))

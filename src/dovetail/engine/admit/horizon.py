@@ -48,6 +48,7 @@ class Horizon(HeaderSection):
     def __init__(self, streams: Sequence[Stream]) -> None:
         self._ahead = {stream.name: stream.ahead_us for stream in streams if stream.ahead_us is not None}
         self.gap_us = smallest_ahead(streams)
+        self._timeless = {stream.name for stream in streams if stream.timeless}
         self.reference: int | None = None
 
     def promised(self, time: int) -> None:
@@ -64,7 +65,7 @@ class Horizon(HeaderSection):
 
     def look(self, spans: Mapping[str, Sequence[Span]]) -> tuple[dict[str, int], dict[str, int]]:
         """The largest time that may come in from each guarded stream, and the largest that does from every stream."""
-        together = sorted(span for own in spans.values() for span in own)
+        together = sorted(span for name, own in spans.items() if name not in self._timeless for span in own)
         if not together:
             return {}, {}
         reference = together[0][0] if self.reference is None else self.reference

@@ -39,6 +39,7 @@ class Inputs(HeaderSection):
         self.horizon = Horizon(query.streams)
         self.latest = BEFORE_ALL
         self._drops_late = query.late == "drop"
+        self._repeats = [door.repeats for door in self.doors.values() if door.repeats is not None]
 
     def read(self, blocks: Mapping[str, Batch]) -> dict[str, Read]:
         """The rows of a batch by stream; DataError if some do not fit, and then nothing has happened."""
@@ -51,6 +52,8 @@ class Inputs(HeaderSection):
 
         ``newest`` and ``spans`` tell the times of rows that others have, as a bucket on Spark is told.
         """
+        for repeats in self._repeats:
+            repeats.forget(self.watermarks.frontier)
         gap_us, farthest, largest = self.horizon.gap_us, dict[str, int](), dict(newest or {})
         if gap_us is None and not largest:
             return farthest, largest
@@ -98,6 +101,11 @@ class Inputs(HeaderSection):
             return marks.all()
         return {name: min(marks[name], pending.get(name, AFTER_ALL), gate.earliest(name)) for name in self.doors}
 
+    @property
+    def repeats_bytes(self) -> int:
+        """What is remembered of rows that may be repeated."""
+        return sum(repeats.nbytes for repeats in self._repeats)
+
     def arrived(self) -> dict[str, int]:
         """How many rows each stream has sent."""
         return {name: door.counts["rows"] for name, door in self.doors.items()}
@@ -105,7 +113,7 @@ class Inputs(HeaderSection):
     def sections(self) -> list[Section]:
         """Its parts of the state: itself, watermarks, rows that wait, and rows that nobody has taken."""
         guard = [self.horizon] if self.horizon.gap_us is not None else []
-        return [self, self.watermarks, *guard, *self.gate.piles.values(), self.diverted]
+        return [self, self.watermarks, *guard, *self.gate.piles.values(), self.diverted, *self._repeats]
 
     def header(self) -> dict[str, Any]:
         return {

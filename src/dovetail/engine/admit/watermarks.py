@@ -30,6 +30,8 @@ class Watermarks(HeaderSection):
         self._largest = dict.fromkeys(self._delay, BEFORE_ALL)
         self._heard: dict[str, int | None] = dict.fromkeys(self._delay)
         self._spoke = set(self._delay)
+        tables = {stream.name: stream.table.ready_us for stream in streams if stream.table is not None}
+        self._ready = {name: ready for name, ready in tables.items() if ready is not None}
         self.clock = Elapsed()
         self.complete_from: int | None = (
             None  # before this result time some may be missing, since the query was changed
@@ -72,7 +74,18 @@ class Watermarks(HeaderSection):
         self._raise(name, time)
 
     def _raise(self, name: str, time: int) -> None:
+        if time < self._ready.get(name, BEFORE_ALL):
+            return  # a table that is not loaded yet promises nothing
         self._value[name] = max(self._value[name], min(time, AFTER_ALL))
+        if self._ready:
+            self._follow()
+
+    def _follow(self) -> None:
+        """Tables that are loaded come along with the streams that are none, their delay behind."""
+        ahead = min((value for name, value in self._value.items() if name not in self._ready), default=BEFORE_ALL)
+        for name, ready in self._ready.items():
+            if self._value[name] >= ready:
+                self._value[name] = max(self._value[name], ahead - self._delay[name])
 
     def tick(self, now_us: int) -> None:
         """Raise streams that have been silent for longer than their idle time along with the others."""

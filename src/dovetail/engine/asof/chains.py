@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.asof.rows import StoredRows
-from dovetail.engine.asof.slots import SlotTable
 from dovetail.engine.buffer.columns import moved
+from dovetail.engine.buffer.slots import SlotTable
 from dovetail.engine.kernels.asof import (
     answer_backward,
     chain_rows,
@@ -44,6 +44,11 @@ class Chains:
         self._swept = self._expired = 0  # rows before these were asked whether they are gone
         self.gone = 0
         self._pinned = 0
+
+    @property
+    def stored(self) -> int:
+        """How many rows are not gone."""
+        return self.rows.size - self.gone
 
     @property
     def nbytes(self) -> int:

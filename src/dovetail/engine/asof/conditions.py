@@ -11,7 +11,7 @@ from dovetail.engine.block.arrow_values import true_rows
 from dovetail.engine.combine.check import in_band
 from dovetail.engine.evaluate.compiled import compiled
 from dovetail.model.expression import Call, Expression, Literal
-from dovetail.model.predicate import Band, Equality, Predicate, Similarity
+from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity
 from dovetail.plan.physical import Number
 
 Columns = Mapping[tuple[str, str], pa.Array]
@@ -25,9 +25,18 @@ def met(predicate: Predicate, columns: Columns, length: int) -> Flags:
         right, right_known = derive(Number(predicate.right), columns, length)
         found, known = in_band(predicate, left, right), both(left_known, right_known)
         return found if known is None else found & known
-    assert not isinstance(predicate, Equality), "equalities are keys"
-    expression = _similar(predicate) if isinstance(predicate, Similarity) else predicate.expression
-    return true_rows(compiled(expression)(columns, length))
+    return is_true(_as_expression(predicate), columns, length)
+
+
+def is_true(condition: Expression, columns: Columns, length: int) -> Flags:
+    """For which pairs a condition is true."""
+    return true_rows(compiled(condition)(columns, length))
+
+
+def _as_expression(predicate: Equality | Similarity | Residual) -> Expression:
+    if isinstance(predicate, Equality):
+        return Call("eq", (predicate.left, predicate.right), pa.bool_())
+    return _similar(predicate) if isinstance(predicate, Similarity) else predicate.expression
 
 
 def _similar(wanted: Similarity) -> Expression:

@@ -48,7 +48,7 @@ class Results:
             stored, chosen = side.chains.rows, answers[name].chosen[piece]
             columns |= {place: stored.take(place[1], chosen) for place in self._used if place[0] == name}
             of_chosen = stored.times[chosen] if len(stored.times) else np.zeros(length, np.int64)
-            latest = np.maximum(latest, certain_us(side.asof, times, chosen, of_chosen, end))
+            latest = np.maximum(latest, certain_us(side.asof, times + side.asof.offset_us, chosen, of_chosen, end))
         stamps = pa.array(latest, pa.int64()).cast(self._schema.field(0).type)
         arrays = [expression(columns, length) for expression in self._select]
         return pa.RecordBatch.from_arrays([stamps, *arrays], schema=self._schema)

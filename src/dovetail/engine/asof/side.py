@@ -17,16 +17,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.derive import derive
+from dovetail.engine.admit.door import chosen
 from dovetail.engine.asof.answers import Answers, due_us
 from dovetail.engine.asof.chains import Chains
-from dovetail.engine.asof.conditions import met
+from dovetail.engine.asof.conditions import is_true, met
 from dovetail.engine.asof.order_ties import order_ties
 from dovetail.engine.asof.rows import StoredRows
-from dovetail.engine.asof.slots import SlotTable
 from dovetail.engine.block.block import Block
 from dovetail.engine.block.time_range import BEFORE_ALL
+from dovetail.engine.buffer.slots import SlotTable
 from dovetail.engine.evaluate.compiled import compiled
-from dovetail.model.expression import columns_of
+from dovetail.model.expression import Expression, columns_of
 from dovetail.model.orderable import orderable
 from dovetail.model.predicate import operands
 from dovetail.model.query import JoinQuery
@@ -65,6 +66,7 @@ class Side:
         stream = query.stream(settings.name)
         self.name, self.asof = settings.name, settings.asof
         self._own, self._bound, self._conditions = settings.own, settings.bound, settings.conditions
+        self._judged, self._offset = settings.judged, self.asof.offset_us
         self._within = _FARTHEST if self.asof.tolerance_us is None else self.asof.tolerance_us
         used = query.columns_used(settings.name) - {stream.time}
         self._compared = [f.name for f in stream.schema if f.name in used and orderable(f.type)]
@@ -72,22 +74,29 @@ class Side:
         types = [expression.type for expression in settings.own.expressions] if hashed and settings.own else []
         self.chains = Chains(StoredRows(stream.schema, query.columns_read(settings.name)), SlotTable(types))
         self._asks_for = {c for each in self._conditions for side in operands(each) for c in columns_of(side)}
+        self._asks_for |= {c for each in self._judged or () for c in columns_of(each)}
 
     def store(self, block: Block) -> None:
-        """Settled rows in order of time, none before those stored."""
-        columns = {(self.name, name): array for name, array in block.columns.items()}
-        codes = np.zeros(len(block), np.int64) if self._own is None else derive(self._own, columns, len(block))[0]
-        slots = self.chains.slots.of(codes, self._keys(self._own, columns, len(block)), adds=True)
-        places = order_ties(block.columns, block.times, slots, self._compared)
-        own: Mapping[str, pa.Array] = block.columns
+        """Settled rows in order of time, none before those stored; of a table those that have a key."""
+        own, times = block.columns, block.times
+        codes, valid = np.zeros(len(block), np.int64), None
+        if self._own is not None:
+            codes, valid = derive(self._own, self._named(own), len(block))
+        if valid is not None and not valid.all():
+            own, times, codes = chosen(own, valid), times[valid], codes[valid]
+        slots = self.chains.slots.of(codes, self._keys(self._own, self._named(own), len(times)), adds=True)
+        places = order_ties(own, times, slots, self._compared)
         if places is not None:
             order = pa.array(places)
             own, slots = {name: array.take(order) for name, array in own.items()}, slots[places]
-        self.chains.append(own, block.times, slots)
+        self.chains.append(own, times, slots)
+
+    def _named(self, columns: Mapping[str, pa.Array]) -> dict[tuple[str, str], pa.Array]:
+        return {(self.name, name): array for name, array in columns.items()}
 
     def answer(self, asked: Asked, reach: int) -> Answers:
         """The answers to some rows, as far as a stream that has come as far as ``reach`` can give them."""
-        slots, times = self._slots_of(asked), asked.times
+        slots, times = self._slots_of(asked), asked.times + self._offset
         none = np.full(len(asked), -1, np.int64)
         if self.asof.direction == "backward":
             chosen = self._before(asked, slots)
@@ -99,7 +108,8 @@ class Side:
 
     def resolve(self, asked: Asked, answers: Answers, reach: int) -> None:
         """Settle what can be settled of answers that are open."""
-        since = np.maximum(asked.times + self.asof.gap_us, answers.seen)
+        asked_for = asked.times + self._offset
+        since = np.maximum(asked_for + self.asof.gap_us, answers.seen)
         due = answers.due <= reach
         ready = answers.open & (due | (self.chains.newest(answers.slots, BEFORE_ALL) >= since))
         answers.seen = np.full(len(asked), reach)
@@ -110,18 +120,19 @@ class Side:
         after = self._after(some, answers.slots[rows], since[rows])
         before, times = answers.chosen[rows], self.chains.rows.times
         if len(times):
-            nearer = (before < 0) | (some.times - times[before] > times[after] - some.times)
+            own = asked_for[rows]
+            nearer = (before < 0) | (own - times[before] > times[after] - own)
             answers.chosen[rows] = np.where((after >= 0) & nearer, after, before)
         answers.open[rows] = ~due[rows] & (after < 0)
 
     def forget(self, since: int, waiting: Answers | None) -> None:
         """No row before ``since`` will be asked for; answers that wait keep the rows they have chosen."""
-        chains, asof = self.chains, self.asof
+        chains, asof, since = self.chains, self.asof, since + self._offset
         if asof.direction == "forward":
             chains.expire(since)
         else:
             chains.expire(since - self._within)
-            if not self._conditions:
+            if self._judged is not None or not self._conditions:
                 chains.give_way(since - asof.gap_us)
         if chains.cluttered:
             pinned = np.empty(0, np.int64) if waiting is None else waiting.chosen[waiting.chosen >= 0]
@@ -153,16 +164,31 @@ class Side:
 
     def _before(self, asked: Asked, slots: Small) -> Integers:
         """The best rows before the times."""
-        since, until = asked.times - self._within, asked.times - self.asof.gap_us
+        times = asked.times + self._offset
+        since, until = times - self._within, times - self.asof.gap_us
+        if self._judged is not None:
+            return self._valid(asked, self.chains.last_until(slots, until), self._judged)
         if not self._conditions:
             found = self.chains.last_until(slots, until)
             times = self.chains.rows.times
             return np.where(times[found] >= since, found, -1) if len(times) else found
         return self._met(asked, slots, since, until, latest=True)
 
+    def _valid(self, asked: Asked, found: Integers, judged: tuple[Expression, ...]) -> Integers:
+        """The versions that are valid and meet all conditions."""
+        rows = np.flatnonzero(found >= 0)
+        if len(rows) and self._asks_for:
+            pairs, keep = self._pairs(asked, rows, found[rows]), np.ones(len(rows), np.bool_)
+            for condition in self._conditions:
+                keep &= met(condition, pairs, len(rows))
+            for own in judged:
+                keep &= is_true(own, pairs, len(rows))
+            found[rows[~keep]] = -1
+        return found
+
     def _after(self, asked: Asked, slots: Small, since: Integers) -> Integers:
         """The best rows after the times."""
-        until = asked.times + self._within
+        until = asked.times + self._offset + self._within
         if not self._conditions:
             found = self.chains.first_since(slots, since)
             times = self.chains.rows.times

@@ -106,9 +106,9 @@ class Waiting:
         if rows is None:
             return None
         self.asked, self.answers = None, {}
-        columns = {(self._stream, name): rows.column(name) for name in rows.schema.names[2:]}
-        eligible = np.asarray(rows.column("eligible").to_numpy(zero_copy_only=False), np.bool_)
-        return Asked(columns, rows.column("time").to_numpy(), None if eligible.all() else eligible)
+        columns = {(self._stream, name): rows.column(at) for at, name in enumerate(rows.schema.names) if at > 1}
+        eligible = np.asarray(rows.column(1).to_numpy(zero_copy_only=False), np.bool_)
+        return Asked(columns, rows.column(0).to_numpy(), None if eligible.all() else eligible)
 
     def unchanged(self) -> None:
         """What is here is what was written."""

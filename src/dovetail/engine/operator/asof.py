@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from dovetail.engine.admit.diverted import Diverted
-from dovetail.engine.admit.door import Lateness, Read
+from dovetail.engine.admit.door import REASONS, Lateness, Read
 from dovetail.engine.admit.inputs import Batch, Inputs, Spans
 from dovetail.engine.asof.answers import Answers
 from dovetail.engine.asof.result import Results
@@ -33,11 +33,11 @@ from dovetail.engine.buffer.section import Changes, HeaderSection, Section, whol
 from dovetail.engine.deliver.hold import result_times
 from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.state import State
+from dovetail.engine.policies.memory.limit import Limit
 from dovetail.engine.policies.stages import Rows
+from dovetail.model.decision import Decision
 from dovetail.plan.physical import Attribute, Plan, Storage
 from dovetail.plan.plan_asof import sides_of
-
-_REASONS = ("rows", "late", "ahead", "null_time", "filtered", "unmatchable")
 
 
 class _Shelf:
@@ -83,12 +83,15 @@ class AsOfOperator:
         self._ordered = query.order != "none"
         self._held = Pile("held", result_times, BEFORE_ALL, query.schema.names)
         self._given = _Given()
+        self._limit = None if query.budget is None else Limit(query.budget)
         self._state = State(self._sections())
 
     def push(
         self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None = None, spans: Spans | None = None
     ) -> Rows:
         """One batch of one or several streams; rows that do not fit are found before anything has changed."""
+        if self._limit is not None:
+            self._limit.admit(blocks, self._bytes, self._tuples)
         return self._push(self.inputs.read(blocks), newest, spans)
 
     def _push(self, read: Mapping[str, Read], newest: Mapping[str, int] | None, spans: Spans | None) -> Rows:
@@ -122,8 +125,11 @@ class AsOfOperator:
         if marks.frontier < NEVER:
             self._given.frontier = marks.frontier
         limits = {name: marks[name] - 1 for name in self.sides}
-        ripe = (limits[name] + (not side.asof.equal and not side.asof.waits) for name, side in self.sides.items())
-        limits[self._name] = min(ripe)
+        ripe = (
+            limits[name] - side.asof.offset_us + (not side.asof.equal and not side.asof.waits)
+            for name, side in self.sides.items()
+        )
+        limits[self._name] = max(min(ripe), BEFORE_ALL)
         blocks = self.inputs.gate.release_until(limits)
         for name, side in self.sides.items():
             if name in blocks:
@@ -185,6 +191,9 @@ class AsOfOperator:
         """There is nothing to control."""
         return ()
 
+    def adopt(self, decision: Decision) -> None:
+        """There is nothing to decide."""
+
     def _sections(self) -> list[Section]:
         doors = self.inputs.doors
         stored = [Stored(side, doors[name].stored) for name, side in self.sides.items()]
@@ -227,33 +236,54 @@ class AsOfOperator:
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
-        streams = {name: self._stream_metrics(name) for name in self.inputs.doors}
-        waiting = sum(pile.nbytes for pile in self.inputs.gate.piles.values())
         diverted = self.inputs.diverted
         return {
-            "streams": streams,
+            "streams": {name: self._stream_metrics(name) for name in self.inputs.doors},
             "results": self._given.results,
             "late_results": 0,
             "held": len(self._held),
             "held_bytes": self._held.nbytes,
-            "waiting_bytes": waiting,
+            "waiting_bytes": self._waiting_bytes,
             "order": "hold" if self._ordered else "none",
             "frontier": self.frontier,
-            "bytes": sum(each["bytes"] for each in streams.values()) + waiting + self._held.nbytes + diverted.nbytes,
+            "bytes": self._bytes,
             **({"diverted": diverted.metrics()} if diverted.wanted else {}),
+            **({"memory": self._limit.metrics(self._bytes, self._tuples)} if self._limit else {}),
         }
+
+    @property
+    def _waiting_bytes(self) -> int:
+        return sum(pile.nbytes for pile in self.inputs.gate.piles.values())
+
+    @property
+    def _bytes(self) -> int:
+        stored = sum(side.chains.nbytes for side in self.sides.values()) + self._waiting.nbytes
+        beside = self._held.nbytes + self.inputs.diverted.nbytes + self.inputs.repeats_bytes
+        return stored + beside + self._waiting_bytes
+
+    @property
+    def _tuples(self) -> int:
+        stored = sum(side.chains.stored for side in self.sides.values())
+        return stored + len(self._waiting) + self.inputs.gate.waiting
 
     def _stream_metrics(self, name: str) -> dict[str, Any]:
         door, side = self.inputs.doors[name], self.sides.get(name)
         chains = None if side is None else side.chains
         return {
-            **{reason: door.counts[reason] for reason in _REASONS},
+            **({} if side is None else {"awaited_by": self._awaiting(name, side)}),
+            **{reason: door.counts[reason] for reason in REASONS},
             "lateness_us": door.needed_us,
             "watermark": self.inputs.watermarks[name],
-            "stored": len(self._waiting) if chains is None else chains.rows.size - chains.gone,
+            "stored": len(self._waiting) if chains is None else chains.stored,
             "bytes": self._waiting.nbytes if chains is None else chains.nbytes,
             "waiting": len(self.inputs.gate.piles[name]),
         }
+
+    def _awaiting(self, name: str, side: Side) -> int:
+        """How many rows wait until this stream has come past their time."""
+        pile = self.inputs.gate.piles[self._name]
+        behind = self.inputs.watermarks[name] - side.asof.offset_us
+        return int(np.count_nonzero(pile.times >= behind)) if len(pile) else 0
 
 
 def _without(asked: Asked, answers: dict[str, Answers], gone: Any) -> tuple[Asked, dict[str, Answers]]:

@@ -24,7 +24,10 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.window import TimeWindow
 from dovetail.plan.physical import Plan
 
-_CARRIED = ("inputs", "watermarks", "horizon", "waiting", "diverted", "window", "given", "best", "held", "delivered")
+_CARRIED = (
+    *("inputs", "watermarks", "horizon", "waiting", "dedup", "diverted", "window", "given", "best", "held"),
+    "delivered",
+)
 _BEGIN_ANEW = ("decision", "control")
 
 
@@ -42,7 +45,7 @@ def carry_over(old: Plan, new: Plan, state: Changes, fresh: Changes) -> Changes:
         if kind in ("window", "waiting"):
             if not lacking[name]:
                 slices[section, number] = _cut(rows, new.columns[name])
-        elif kind in ("given", "best", "diverted"):
+        elif kind in ("given", "best", "diverted", "dedup"):
             slices[section, number] = rows
     carried = {name: header for name, header in headers.items() if name in own and name.partition("/")[0] in _CARRIED}
     for name in new.query.names:
@@ -69,13 +72,13 @@ def _sections(changes: Changes) -> dict[str, Any]:
 def _check_alike(old: JoinQuery, new: JoinQuery) -> None:
     """The same join over the same streams; windows, columns, order and how it is computed may differ."""
     parts = {
-        "streams": [(stream.name, stream.time) for stream in old.streams],
+        "streams": [(stream.name, stream.time, stream.dedup) for stream in old.streams],
         "join": old.how,
         "conditions": _conditions(old),
         "aggregates": old.aggregation,
     }
     others = {
-        "streams": [(stream.name, stream.time) for stream in new.streams],
+        "streams": [(stream.name, stream.time, stream.dedup) for stream in new.streams],
         "join": new.how,
         "conditions": _conditions(new),
         "aggregates": new.aggregation,

@@ -13,7 +13,7 @@ drives it: an engine, block by block, or a group of queries, by urgency.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dovetail.engine.admit.door import Read
+from dovetail.engine.admit.door import REASONS, Read
 from dovetail.engine.admit.inputs import Batch, Inputs, Spans
 from dovetail.engine.block.block import Block
 from dovetail.engine.block.time_range import AFTER_ALL, NEVER
@@ -34,8 +34,6 @@ from dovetail.engine.policies.stages import Rows, Stages
 from dovetail.model.decision import Decision, Pace
 from dovetail.model.query import JoinQuery
 from dovetail.plan.physical import Plan
-
-_REASONS = ("rows", "late", "ahead", "null_time", "filtered", "unmatchable")
 
 ExitOf = Callable[[JoinQuery, Store], Exit]
 
@@ -249,7 +247,7 @@ class Line:
             "waiting_bytes": sum(pile.nbytes for pile in gate.piles.values()),
             "order": gate.mode,
             "frontier": self.inputs.watermarks.frontier,
-            "bytes": sum(window.resident for window in windows.values()) + held_bytes(gate, holds, diverted),
+            "bytes": sum(window.resident for window in windows.values()) + held_bytes(self.inputs, holds),
             **({"diverted": diverted.metrics()} if diverted.wanted else {}),
             **({"memory": account} if account else {}),
             **({} if (since := self.inputs.watermarks.complete_from) is None else {"complete_from": since}),
@@ -258,7 +256,7 @@ class Line:
     def _stream_metrics(self, name: str) -> dict[str, Any]:
         counts, window = self.inputs.doors[name].counts, self.store.windows[name]
         return {
-            **{reason: counts[reason] for reason in _REASONS},
+            **{reason: counts[reason] for reason in REASONS},
             "lateness_us": self.inputs.doors[name].needed_us,
             "watermark": self.inputs.watermarks[name],
             "stored": len(window),

@@ -230,7 +230,8 @@ def _as_frame(session: SparkSession, stream: Stream) -> DataFrame:
 
 def _own_filters(query: JoinQuery, name: str) -> bool:
     """Whether packers may apply the stream's own conditions: nothing else may need the rows that fail them."""
-    counted_whole = not isinstance(query.stream(name).window, TimeWindow)
+    stream = query.stream(name)
+    counted_whole = not isinstance(stream.window, TimeWindow) or stream.dedup is not None
     return query.how == "inner" and query.late != "divert" and not counted_whole
 
 

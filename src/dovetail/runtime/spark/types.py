@@ -11,6 +11,7 @@ smallest Spark type that holds every value.
 from collections.abc import Callable
 
 import pyarrow as pa
+from pyspark.sql import DataFrame, functions
 from pyspark.sql import types as spark
 
 from dovetail.errors import StreamError
@@ -126,3 +127,8 @@ def holds_binary(type_: pa.DataType) -> bool:
     """Whether values are bytes of any length, or have such inside."""
     inside = (type_.field(at).type for at in range(type_.num_fields))
     return pa.types.is_binary(type_) or pa.types.is_large_binary(type_) or any(map(holds_binary, inside))
+
+
+def with_time(frame: DataFrame, name: str, time_us: int) -> DataFrame:
+    """The rows with one more column, which has this time in all of them."""
+    return frame.withColumn(name, functions.timestamp_micros(functions.lit(time_us)))

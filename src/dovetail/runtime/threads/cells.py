@@ -191,8 +191,8 @@ class Cells:
 
     def statistics(self) -> tuple[Readings, ...]:
         """Of its one operator, the first cell before the others."""
-        first, *others = (readings for cell in self.cells for readings in cell.statistics())
-        return (replace(first, others=tuple(others)),)
+        found = [readings for cell in self.cells for readings in cell.statistics()]
+        return (replace(found[0], others=tuple(found[1:])),) if found else ()
 
     @property
     def diverted(self) -> SideOutput:

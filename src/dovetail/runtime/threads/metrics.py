@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dovetail.engine.admit.door import Lateness
+from dovetail.engine.admit.door import REASONS, Lateness
 from dovetail.plan.partition_grid import Grid
 from dovetail.runtime.threads.redeal_headers import speaking
 
-_COUNTED = ("rows", "late", "ahead", "null_time", "filtered", "unmatchable")
-_HELD = ("stored", "bytes", "waiting")
+_HELD = ("stored", "bytes", "waiting", "awaited_by")
 _SUMMED = ("results", "late_results", "held", "held_bytes", "waiting_bytes", "bytes")
 
 Metrics = Mapping[str, Any]
@@ -34,8 +33,8 @@ def metrics_together(grid: Grid, cells: Sequence[Metrics], extra: Mapping[str, i
 def _stream(grid: Grid, name: str, cells: Sequence[Metrics]) -> dict[str, Any]:
     told = [cell["streams"][name] for cell in cells]
     once = [told[cell] for cell in speaking(grid, name)]
-    counted = {count: sum(each[count] for each in once) for count in _COUNTED}
-    held = {count: sum(each[count] for each in told) for count in _HELD}
+    counted = {count: sum(each[count] for each in once) for count in REASONS}
+    held = {count: sum(each[count] for each in told) for count in _HELD if count in told[0]}
     return {**told[0], **counted, **held, "lateness_us": max(each["lateness_us"] for each in told)}
 
 

@@ -30,9 +30,10 @@ Ids = npt.NDArray[np.int64]
 
 _FILLS = {"given": 0, "best": NEVER}  # notes about stored tuples, and what stands for none
 
+_PILES = ("waiting", "dedup", "asof")  # rows of a stream by time: that wait, may be repeated, may be an answer
 _KNOWN = (
-    *("inputs", "watermarks", "horizon", "waiting", "diverted", "window", "held", "delivered", "decision"),
-    *("control", "group"),
+    *("inputs", "watermarks", "horizon", "waiting", "dedup", "diverted", "window", "held", "delivered", "decision"),
+    *("control", "group", "asof", "open"),
 )
 
 
@@ -87,8 +88,11 @@ def gather(query: JoinQuery, grid: Grid, cells: Sequence[Changes], extra: Mappin
     slices: Slices = {}
     for stream in query.streams:
         slices |= _stored(query, grid, stream.name, states)
-        waiting = [rows for rows, _ in _first_copies(query, grid, stream.name, "waiting", states)]
-        slices |= _pile(f"waiting/{stream.name}", waiting, _times_of(query, stream.name))
+        for kind in _PILES:
+            piled = [rows for rows, _ in _first_copies(query, grid, stream.name, kind, states)]
+            slices |= _pile(f"{kind}/{stream.name}", piled, _times_of(query, stream.name))
+    waiting = [rows for state in states if (rows := state.rows("open")) is not None]
+    slices |= {("open", 1): pa.concat_batches(waiting)} if waiting else {}
     held = [rows for state in states if (rows := state.rows("held")) is not None]
     slices |= _pile("held", held, _result_times)
     lost = [rows for state in states for _, rows in state.parts("diverted")]
@@ -165,7 +169,10 @@ def deal_out(query: JoinQuery, grid: Grid, whole: Changes) -> list[Changes]:
     slices[0] |= {key: rows for key, rows in state.slices.items() if key[0] in ("held", "diverted")}
     for name in query.names:
         _deal_stored(grid, name, state, slices)
-        _deal_waiting(grid, name, state, slices)
+        for kind in _PILES:
+            _deal_pile(grid, name, kind, state, slices)
+    if query.answered is not None:
+        _deal_open(grid, query.answered, state, slices)
     return [State(own, header_of_cell(state.headers, cell, own)).changes() for cell, own in enumerate(slices)]
 
 
@@ -182,9 +189,18 @@ def _deal_stored(grid: Grid, name: str, state: State, slices: Sequence[Slices]) 
         slices[cell].update(_window(name, rows.take(pa.array(own)), {mark: of[own] for mark, of in notes.items()}))
 
 
-def _deal_waiting(grid: Grid, name: str, state: State, slices: Sequence[Slices]) -> None:
-    for number, rows in state.parts(f"waiting/{name}"):
+def _deal_open(grid: Grid, name: str, state: State, slices: Sequence[Slices]) -> None:
+    """Rows whose answers are open: two columns about them, then their own."""
+    for number, rows in state.parts("open"):
+        order, ends = deal(grid, _as_rows(name, rows.select(range(2, rows.num_columns))))
+        for cell, (start, stop) in enumerate(pairwise(ends)):
+            if stop > start:
+                slices[cell]["open", number] = rows.take(pa.array(order[start:stop]))
+
+
+def _deal_pile(grid: Grid, name: str, kind: str, state: State, slices: Sequence[Slices]) -> None:
+    for number, rows in state.parts(f"{kind}/{name}"):
         order, ends = deal(grid, _as_rows(name, rows))
         for cell, (start, stop) in enumerate(pairwise(ends)):
             if stop > start:
-                slices[cell][f"waiting/{name}", number] = rows.take(pa.array(order[start:stop]))
+                slices[cell][f"{kind}/{name}", number] = rows.take(pa.array(order[start:stop]))

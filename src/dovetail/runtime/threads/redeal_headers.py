@@ -13,6 +13,8 @@ from dovetail.plan.partition_grid import Grid
 
 Headers = Mapping[str, Any]
 
+_TIMES = ("latest_alone", "frontier")  # up to which results were given out; everything else there is counted
+
 
 def headers_together(grid: Grid, cells: Sequence[Headers], slices: Slices, extra: Mapping[str, int]) -> dict[str, Any]:
     """The headers of the one operator whose slices these are; ``extra``: rows that several cells have counted."""
@@ -24,13 +26,12 @@ def headers_together(grid: Grid, cells: Sequence[Headers], slices: Slices, extra
         "lateness": {name: max(each["lateness"].get(name, 0) for each in inputs) for name in inputs[0]["counts"]},
     }
     given = [cell["delivered"] for cell in cells]
-    together["delivered"] = {name: sum(each[name] for each in given) for name in given[0]}
-    together["delivered"]["latest_alone"] = max(each["latest_alone"] for each in given)
+    together["delivered"] = {name: (max if name in _TIMES else sum)(each[name] for each in given) for name in given[0]}
     together["diverted"] = together["diverted"] | {"forgotten": sum(c["diverted"]["forgotten"] for c in cells)}
     if "group" in together:
         rows = sum((Counter(cell["group"]["delivered"]) for cell in cells), Counter[str]())
         together["group"] = together["group"] | {"delivered": dict(rows)}
-    for name in [name for name in together if name.partition("/")[0] in ("waiting", "held")]:
+    for name in [name for name in together if name.partition("/")[0] in ("waiting", "held", "dedup")]:
         together[name] = together[name] | {"limit": max(cell[name]["limit"] for cell in cells)}
     return together
 
@@ -56,7 +57,7 @@ def header_of_cell(whole: Headers, cell: int, slices: Slices) -> dict[str, Any]:
     own = dict(whole) | _numbers(whole, slices)
     if cell:
         inputs = whole["inputs"]
-        none = dict.fromkeys(whole["delivered"], 0) | {"latest_alone": whole["delivered"]["latest_alone"]}
+        none = {name: value if name in _TIMES else 0 for name, value in whole["delivered"].items()}
         own |= {"inputs": inputs | {"counts": {name: {} for name in inputs["counts"]}}, "delivered": none}
         own["diverted"] = whole["diverted"] | {"forgotten": 0}
         if "group" in own:

@@ -8,14 +8,14 @@ CREATE SINK s WITH (format = 'noop');
 --> the pipeline has no query; write INSERT INTO <sink> SELECT ... FROM ... WHERE ... WINDOW ...
 
 -- # another statement
-CREATE TABLE A (k BIGINT);
---> line 1, column 1: expected CREATE STREAM, CREATE SINK or INSERT INTO, and came CREATE
--->     CREATE TABLE A (k BIGINT);
+CREATE VIEW A (k BIGINT);
+--> line 1, column 1: expected CREATE STREAM, CREATE TABLE, CREATE SINK or INSERT INTO, and came CREATE
+-->     CREATE VIEW A (k BIGINT);
 -->     ^^^^^^
 
 -- # a query without a sink
 SELECT x.k FROM A x, A y WHERE x.k = y.k WINDOW 1 DAY
---> line 1, column 1: expected CREATE STREAM, CREATE SINK or INSERT INTO, and came SELECT
+--> line 1, column 1: expected CREATE STREAM, CREATE TABLE, CREATE SINK or INSERT INTO, and came SELECT
 -->     SELECT x.k FROM A x, A y WHERE x.k = y.k WINDOW 1 DAY
 -->     ^^^^^^
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
-from dovetail.engine.asof.slots import SlotTable
+from dovetail.engine.buffer.slots import SlotTable
 from dovetail.engine.operator.asof import AsOfOperator
 from dovetail.plan.plan_query import plan_query
 

@@ -3,6 +3,7 @@
     stored tuples     columns, derived numbers, clocks, notes, hash chains, sorted runs
     waiting, held     rows of the gate and of the hold, results that sliding aggregates count
     diverted          late rows that nobody has taken yet
+    repeats           ids of rows that may be repeated
 
 Bytes are about those that the process uses (``Window.resident``). A budget in tuples counts stored tuples and nothing
 else.
@@ -12,8 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from dovetail.engine.admit.diverted import Diverted
-from dovetail.engine.admit.gate import Gate
+from dovetail.engine.admit.inputs import Inputs
 from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.deliver.hold import Hold
 from dovetail.engine.policies.stages import Stages
@@ -51,7 +51,7 @@ class Account:
     def given_later(self) -> int:
         """Input that waits, output that is held, rows that were diverted; of a budget in tuples no part."""
         inputs = self._stages.inputs
-        return 0 if self._tuples else held_bytes(inputs.gate, self._stages.exit.holds, inputs.diverted)
+        return 0 if self._tuples else held_bytes(inputs, self._stages.exit.holds)
 
     def diverted(self) -> int:
         """Late rows that nobody has taken; of a budget in tuples no part."""
@@ -77,12 +77,12 @@ class Account:
         return max(stored, window.resident + diverted)  # all of them may be late
 
 
-def held_bytes(gate: Gate, holds: Sequence[Hold], diverted: Diverted) -> int:
-    """Bytes of rows on their way in and out, of results that aggregates count, and of rows that stayed outside."""
-    waiting = sum(pile.nbytes for pile in gate.piles.values())
+def held_bytes(inputs: Inputs, holds: Sequence[Hold]) -> int:
+    """Bytes of rows on their way in and out, of results that aggregates count, of rows outside, and of repeats' ids."""
+    waiting = sum(pile.nbytes for pile in inputs.gate.piles.values()) + inputs.repeats_bytes
     parts = [(hold, each) for hold in holds for each in hold.sections()]
     counted = sum(each.nbytes for hold, each in parts if isinstance(each, Pile) and each is not hold.pile)
-    return waiting + sum(hold.nbytes for hold in holds) + diverted.nbytes + counted
+    return waiting + sum(hold.nbytes for hold in holds) + inputs.diverted.nbytes + counted
 
 
 def take_them(diverted: int) -> str:
