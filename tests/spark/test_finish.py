@@ -1,15 +1,21 @@
 """The end of streaming queries: what a checkpoint holds comes out once, also if that is done again after a failure."""
 
+import io
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 import dovetail as dv
+from dovetail.cli.run import run_on
+from dovetail.sql import parse_pipeline
 from dovetail.testing import assert_same_rows, oracle, ordered
 from tests.spark.feeding import Folder, random_batches
-from tests.spark.queries import build
+from tests.spark.queries import SCHEMA, build
 from tests.spark.test_native_sink import ON, run, written
 
 
@@ -68,3 +74,30 @@ def test_another_query_s_checkpoint_is_refused(spark: Any, tmp_path: Path) -> No
     other = build("A.n = B.n", folder.frames())
     with pytest.raises(dv.StateError, match="was not written by this query, which is:"):
         other.finish(str(tmp_path / "checkpoint"))
+
+
+def test_a_pipeline_file_is_run_to_the_end(spark: Any, tmp_path: Path) -> None:
+    """Two queries of one join, and one by itself."""
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", 4, 2)
+    folder.feed(batches)
+    columns = "(ts TIMESTAMP, k BIGINT, row BIGINT, WATERMARK FOR ts AS ts - INTERVAL '3' SECOND)"
+    streams = [
+        f"CREATE STREAM {name} {columns} WITH (format = 'parquet', path = '{tmp_path}/{name}');" for name in "AB"
+    ]
+    select = "SELECT A.row AS a, B.row AS b FROM A {} JOIN B ON A.k = B.k WINDOW {} SECONDS"
+    sinks = {
+        name: f"format = 'parquet', path = '{tmp_path}/{name}', checkpoint = '{tmp_path}/{name}.state'"
+        for name in ("out", "near", "far")
+    }
+    inserts = [
+        f"INSERT INTO alone WITH ({sinks['out']}, writer = 'dovetail') {select.format('LEFT', 4)};",
+        f"INSERT INTO near WITH ({sinks['near']}, order = 'hold') {select.format('INNER', 1)};",
+        f"INSERT INTO far WITH ({sinks['far']}, order = 'hold') {select.format('INNER', 4)};",
+    ]
+    pipeline = parse_pipeline("".join(streams + inserts))
+    assert run_on(spark, pipeline, Event(), Console(file=io.StringIO()), once=True, finish=True) is None
+    for name, how, window in (("out", "left", 4), ("near", "inner", 1), ("far", "inner", 4)):
+        query = build(ON, {name: SCHEMA.empty_table() for name in "AB"}, how=how, window=f"{window} seconds")
+        files = sorted((tmp_path / name).glob("batch=*/*.parquet"))  # beside others that Spark writes
+        found = pa.concat_tables([pq.ParquetFile(file).read() for file in files]).cast(query.schema)
+        assert_same_rows(found, oracle(query.model, batches).rows)

@@ -135,7 +135,9 @@ def test_a_mistake_is_shown_before_anything_starts(command: str, tmp_path: Path)
     assert "Did you mean 'value'?" in done.output
 
 
-@pytest.mark.parametrize("arguments", [["no-such-file.sql"], [str(GOOD), "--once", "--seconds", "3"]])
+@pytest.mark.parametrize(
+    "arguments", [["no-such-file.sql"], [str(GOOD), "--once", "--seconds", "3"], [str(GOOD), "--finish"]]
+)
 def test_wrong_use(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, ["run", *arguments]).exit_code == 2
 
