@@ -93,8 +93,17 @@ PIPELINES = {
     "reader = 'dovetail'": [f"CREATE STREAM X {DECLARED} WITH ({each});" for each in (READ, READ_CSV)],
     **{
         option: [f"CREATE STREAM X {DECLARED} WITH (format = 'rate', {option});"]
-        for option in ("idle = '10 seconds'", "ahead = '1 hour'")
+        for option in ("idle = '10 seconds'", "ahead = '1 hour'", "match = 'first'")
     },
+    **{
+        word: [f"CREATE STREAM X {DECLARED} WITH (format = 'rate', match = '{word}');"]
+        for word in ("first", "last", "nearest")
+    },
+    "dedup = 'device, number'": [f"CREATE STREAM X {DECLARED} WITH (format = 'rate', dedup = 'k, ts');"],
+    "ready = '2026-07-01 00:00:00+00:00'": [
+        "CREATE TABLE X (k BIGINT, ts TIMESTAMP, PRIMARY KEY (k), WATERMARK FOR ts AS ts) "
+        "WITH (format = 'rate', ready = '2026-07-01 00:00:00+00:00');"
+    ],
     "writer = 'dovetail'": [
         "INSERT INTO s WITH (format = 'parquet', path = 'o', writer = 'dovetail', compression = 'zstd', "
         f"checkpoint = 'c') {PAIRS};"
