@@ -54,9 +54,10 @@ def test_a_run_of_all_there_is_ends_though_a_stream_may_fall_silent(spark: Any, 
         ("20 seconds", None, True),
         (None, dv.budget(cpu=0.5), True),
         (None, dv.budget(memory=dv.tuples(9)), False),
+        (None, dv.budget(memory=dv.tuples(9), policy="spill"), True),
     ],
 )
-def test_only_idle_times_and_cpu_budgets_need_a_clock(idle: str | None, budget: Any, needed: bool) -> None:
+def test_who_needs_a_clock(idle: str | None, budget: Any, needed: bool) -> None:
     schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
     streams = [dv.stream(name, time="ts", window="1 second", schema=schema, idle=idle) for name in "AB"]
     assert needs_clock(dv.join(*streams, on="A.k = B.k", budget=budget).model) is needed

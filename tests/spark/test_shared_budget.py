@@ -17,7 +17,7 @@ from dovetail.runtime.spark.identity import Identity
 from dovetail.runtime.spark.layout import Layouts
 from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import Blobs
-from dovetail.runtime.spark.pack import Packer
+from dovetail.runtime.spark.pack import Packer, ticks
 from dovetail.runtime.spark.processor import JoinProcessor
 from dovetail.testing import Push, assert_same_rows, assert_subset, oracle
 from tests.spark.test_operator import Store
@@ -42,13 +42,23 @@ class Buckets:
 
     def batch(self, push: Push, now: int | None = None) -> None:
         packed = pd.concat([self._pack(at, s, push.batch[s.name]) for at, s in enumerate(self.query.streams)])
-        packed = packed if now is None else packed.assign(now=now)
+        self._process(packed if now is None else packed.assign(now=now))
+
+    def tick(self, now: int) -> None:
+        """A batch that only the clock has caused."""
+        (row,) = ticks([pa.record_batch({"value": [1]})], tuple(self.stores))
+        self._process(row.to_pandas().assign(now=now))
+
+    def _process(self, packed: pd.DataFrame) -> None:
         for number, store in self.stores.items():
             processor = JoinProcessor(self.job, Blobs(self.query.schema, ordered=False))
             handle: Any = store
             processor.init(handle)
             own, timers = packed[packed["bucket"] == number], None
-            output = pd.concat(processor.handleInputRows((number,), iter([own]), timers))  # type: ignore[arg-type]
+            made = list(processor.handleInputRows((number,), iter([own]), timers))  # type: ignore[arg-type]
+            if not made:
+                continue
+            output = pd.concat(made)
             blobs = output["blob"].dropna()
             self.rows += [batch for value in blobs for batch in from_blob(value, self.query.schema.names)]
             (report,) = [json.loads(text) for text in output["report"].dropna()]

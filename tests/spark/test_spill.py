@@ -14,6 +14,7 @@ from dovetail.testing import Push, assert_same_rows, oracle, ordered
 from tests.spark.feeding import Folder, random_batches
 from tests.spark.queries import build, random_rows
 from tests.spark.test_operator import Cluster
+from tests.spark.test_shared_budget import Buckets, skewed
 
 LITTLE = dv.budget(memory=dv.tuples(40), policy="spill")
 KINDS: list[dict[str, Any]] = [{}, {"order": "hold"}, {"how": "full"}, {"how": "semi", "order": "sync"}]
@@ -41,6 +42,20 @@ def test_spilled_parts_wander_with_their_bucket(
     expected, rows = oracle(cluster.query, batches).rows, cluster.rows()
     assert_same_rows(*(table.filter(pc.less(table["result_time"], early)) for table in (rows, expected)))
     assert "order" not in options or ordered(rows)
+
+
+def test_what_is_owed_comes_out_while_inputs_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    buckets, batches = Buckets(monkeypatch, dv.budget(memory=dv.tuples(20), policy="spill")), skewed(4, count=60)
+    now, expected = 10**15, oracle(buckets.query, batches).rows
+    for push in batches:
+        buckets.batch(push, now := now + 10**6)
+    assert 0 < sum(rows.num_rows for rows in buckets.rows) < expected.num_rows, "some are owed"
+    for _ in range(4):
+        buckets.tick(now := now + 10**6)
+    assert_same_rows(pa.Table.from_batches(buckets.rows, buckets.query.schema), expected)
+    before = dict(buckets.engines)
+    buckets.tick(now + 10**6)
+    assert buckets.engines == before, "nothing is left to do, so nothing is done"
 
 
 def test_parts_that_are_gone_are_gone_from_the_state(monkeypatch: pytest.MonkeyPatch) -> None:

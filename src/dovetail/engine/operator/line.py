@@ -82,8 +82,9 @@ class Line:
         self.memory.tick(self.inputs.watermarks.clock.passed, self.inputs.arrived())
 
     def awaits(self, now_us: int) -> bool:
-        """Whether it would matter to be told the time: a stream is silent for too long, or rows wait for CPU time."""
-        return self.inputs.watermarks.awaits(now_us) or (self.shedding.paced and self.inputs.gate.waiting > 0)
+        """Whether the time matters: a stream is silent for too long, rows wait for CPU time, joins are owed."""
+        waits = self.shedding.paced and self.inputs.gate.waiting > 0
+        return waits or self.memory.awaits() or self.inputs.watermarks.awaits(now_us)
 
     def end(self) -> None:
         """Nothing will come any more from any stream; what waits for CPU time waits no longer."""

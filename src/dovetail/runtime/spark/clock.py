@@ -1,7 +1,9 @@
-"""The time of day for queries that depend on it: streams that may fall silent, CPU budgets.
+"""The time of day for queries that depend on it: streams that may fall silent, CPU budgets, joins from disk.
 
     A at 10:00, B silent, idle="20 seconds"     rows wait for B
     10:00:21, no data                           the clock ticks, so Spark runs a batch; B's watermark follows A's
+
+What has been spilled is joined while inputs pause, and a pause is noticed by the ticks in it.
 
 A clock is one more source of the pipeline, of rows that say nothing; the time itself is that of the batch, which is
 the same if the batch is repeated. A source, and not Spark's own timers: where there may be timers Spark runs batch
@@ -23,7 +25,8 @@ _RECENT = "INTERVAL 1 MINUTE"  # after a long pause there is a row for every sec
 def needs_clock(query: JoinQuery) -> bool:
     """Whether anything depends on the time of day."""
     may_be_silent = any(stream.idle_us is not None for stream in query.streams)
-    return may_be_silent or (query.budget is not None and query.budget.cpu is not None)
+    budget = query.budget
+    return may_be_silent or (budget is not None and (budget.cpu is not None or budget.policy == "spill"))
 
 
 def clock(session: SparkSession) -> DataFrame:

@@ -51,6 +51,9 @@ class MemoryPolicy(Protocol):
     def share(self, load: float) -> None:
         """So many times the budget is this engine's, beside others that have less."""
 
+    def awaits(self) -> bool:
+        """Whether it would matter to be told the time."""
+
     def close(self) -> None:
         """All is done: leave nothing behind."""
 
@@ -90,6 +93,10 @@ class Unlimited:
 
     def share(self, load: float) -> None:
         """There is no limit to share."""
+
+    def awaits(self) -> bool:
+        """No work is put off."""
+        return False
 
     def close(self) -> None:
         """Nothing to remove."""

@@ -211,6 +211,10 @@ class Spill(Unlimited):
         """Note whether inputs pause."""
         self._pauses.tick(now_us, arrived)
 
+    def awaits(self) -> bool:
+        """Whether joins are owed that a pause of the inputs leaves time for."""
+        return bool(self.parts) and not self._pauses.settled
+
     def close(self) -> None:
         """Remove the files."""
         self.store.close()
