@@ -5,13 +5,15 @@ forgotten like a tuple of any stream. An intermediate result lives half as long 
 average: that is what makes the trees' output rates equal to the single operator's.
 
 The best tree of a set of streams is an operator over parts of it, each a stream or the best tree of fewer streams
-(dynamic programming over connected sets). Of all ways to cut a set the few that look best at a rough glance are
-reckoned exactly. Above ``_MOST`` streams parts are put together greedily, two at a time, as long as that pays.
+(dynamic programming over connected sets). How many results a tree is predicted to give, and in what blocks, depends on
+its shape a little, so a few trees of each set that cost more are tried too. Of all ways to cut a set the few that look
+best at a rough glance are reckoned exactly. Above ``_MOST`` streams parts are put together greedily, two at a time, as
+long as that pays.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from math import inf
 
 from dovetail.model.combinations import features_of, refusal
@@ -32,6 +34,8 @@ CLEARLY = 0.8  # several operators are chosen if they cost at most this share of
 _MOST = 8  # streams up to which every connected set is looked at
 _CLOSER = {2: 1, 3: 4, 4: 14, 5: 24}  # ways to cut a set of so many streams that are reckoned exactly
 _FEW = 12  # the same of larger sets, which have very many
+_ALSO = 6  # trees of a set that are kept beside the cheapest
+_ALSO_MOST = 6  # streams of a query in which they are: searches of larger ones take long enough
 
 
 @dataclass(frozen=True)
@@ -98,13 +102,17 @@ class _Search:
         self._known, self._weights = known, weights
         self._rough = RoughCost(query, self._query.predicates, known)
         self._best: dict[int, Best] = {1 << at: Best(name, 0.0) for at, name in enumerate(query.names)}
+        self._also: dict[int, list[Best]] = {}
 
     def every_set(self) -> list[Best]:
         """The trees of all streams that were looked at closely."""
         whole = (1 << len(self._query.names)) - 1
         sets = [mask for mask in range(1, whole) if mask.bit_count() > 1 and self._rough.connected(mask)]
         for mask in sorted(sets, key=int.bit_count):
-            self._best[mask] = min(self._ways(mask), key=lambda each: each.cost)
+            cheapest, *others = sorted(self._ways(mask), key=lambda each: each.cost)
+            self._best[mask] = cheapest
+            if len(self._query.names) <= _ALSO_MOST:
+                self._also[mask] = others[:_ALSO]
         return list(self._ways(whole))
 
     def _ways(self, mask: int) -> Iterator[Best]:
@@ -113,10 +121,11 @@ class _Search:
         chosen = sorted(self._cuts(mask), key=self._roughly)[: _CLOSER.get(mask.bit_count(), _FEW)]
         least = inf
         for parts in dict.fromkeys([side_by_side, *chosen]):
-            if sum(self._best[part].cost for part in parts) < least:
-                found = self._over(parts)
-                least = min(least, found.cost)
-                yield found
+            for trees in product(*([self._best[part], *self._also.get(part, ())] for part in parts)):
+                if sum(tree.cost for tree in trees) < least:
+                    found = self._over(parts, trees)
+                    least = min(least, found.cost)
+                    yield found
 
     def _cuts(self, mask: int) -> Iterator[tuple[int, ...]]:
         """Every way to cut a set into two parts or more that have a best tree; the first part has its first stream."""
@@ -136,15 +145,16 @@ class _Search:
     def _roughly(self, parts: Sequence[int]) -> float:
         return self._rough.of(parts) + sum(self._best[part].cost for part in parts)
 
-    def _over(self, parts: Sequence[int]) -> Best:
-        """An operator over the best trees of these parts."""
-        tree = tuple(self._best[part].tree for part in parts)
+    def _over(self, parts: Sequence[int], trees: Sequence[Best] | None = None) -> Best:
+        """An operator over trees of these parts, the best ones if none are given."""
+        trees = trees or [self._best[part] for part in parts]
+        tree = tuple(each.tree for each in trees)
         whole = sum(parts) == (1 << len(self._query.names)) - 1
         operator = operator_over(self._query, tree, whole)
-        below = {tree_text(self._best[part].tree): top for part in parts if (top := self._best[part].top)}
+        below = {tree_text(each.tree): each.top for each in trees if each.top}
         plan = _planned(operator, below, self._known, self._weights)
         own = cost(plan.plan, plan.known, self._weights)
-        return Best(tree, own + sum(self._best[part].cost for part in parts), plan)
+        return Best(tree, own + sum(each.cost for each in trees), plan)
 
     def greedily(self) -> list[Best]:
         """Two parts after the other become one operator, the pair that saves most first; all trees on the way."""

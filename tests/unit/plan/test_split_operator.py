@@ -67,8 +67,7 @@ class Exhaustive(_Search):
         return found
 
     def over(self, tops: list[tuple[int, Best]]) -> Best:
-        self._best |= dict(tops)
-        return self._over([part for part, _ in tops])
+        return self._over([part for part, _ in tops], [best for _, best in tops])
 
 
 def cuts(mask: int) -> list[tuple[int, ...]]:
