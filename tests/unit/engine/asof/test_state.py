@@ -127,3 +127,15 @@ def test_changes_and_all_of_the_state_tell_the_same() -> None:
     assert ends[0].num_rows > 10
     assert ends[0].equals(ends[1])
     assert ends[0].equals(ends[2])
+
+
+def test_columns_of_waiting_rows_may_have_any_name() -> None:
+    schema = pa.schema({"time": pa.timestamp("us"), "eligible": pa.bool_(), "k": pa.int64()})
+    later = dv.stream("B", time="time", schema=schema, asof=dv.asof("forward", tolerance="1 second"))
+    asked = dv.join(dv.stream("A", time="time", schema=schema), later, on="A.k = B.k", select="B.eligible")
+    run = asked.local()
+    run.push("A", [{"time": 5, "eligible": True, "k": 1}])
+    run.push("B", [{"time": 6, "eligible": True, "k": 2}])
+    again = asked.local(run.snapshot())
+    assert again.push("B", [{"time": 9, "eligible": False, "k": 1}]).num_rows == 0
+    assert again.close()["eligible"].to_pylist() == [False]
