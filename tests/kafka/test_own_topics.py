@@ -6,6 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions
 
 import dovetail as dv
 from dovetail.runtime.kafka.feed import KafkaFeed
@@ -45,7 +47,8 @@ def test_a_batch_of_results_is_one_transaction_and_done_once(address: str, tmp_p
 
 
 def test_topics_in_and_a_topic_out_over_a_restart(spark: Any, address: str, tmp_path: Path) -> None:
-    producer = Producer({"bootstrap.servers": address})
+    """Between the two runs a topic gets more partitions, to which what comes is dealt out anew."""
+    producer, admin = Producer({"bootstrap.servers": address}), AdminClient({"bootstrap.servers": address})
     pushes = [
         Push({name: random_rows(7 * n + m, 60, 2.5 * n, 2, 100 * n).select(COLUMNS) for m, name in enumerate("AB")})
         for n in (0, 1)
@@ -56,9 +59,12 @@ def test_topics_in_and_a_topic_out_over_a_restart(spark: Any, address: str, tmp_
     query = dv.join(*streams, on="A.k = B.k", select="A.row AS a, B.row AS b")
     for push in pushes:
         for name, table in push.batch.items():
-            for value in json_values(pa.table(table)):
-                producer.produce(f"own-{name}", value)
+            for at, value in enumerate(json_values(pa.table(table))):
+                producer.produce(f"own-{name}", value, str(at))
         producer.flush()
         sink, checkpoint = dv.kafka(address, "own-pairs"), str(tmp_path / "checkpoint")
         query.write(sink, checkpoint, trigger={"availableNow": True}, session=spark).awaitTermination()
+        if push is pushes[0]:
+            admin.create_partitions([NewPartitions("own-A", 5)])["own-A"].result(30)
+            producer = Producer({"bootstrap.servers": address})  # one that knows of them at once
     assert_same_rows(rows_in(address, "own-pairs", query.schema), oracle(query.model, pushes).rows)
