@@ -5,12 +5,16 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark import cloudpickle
 
 import dovetail as dv
 from dovetail.runtime.spark.differences.version import spark_version
+from dovetail.runtime.spark.layout import Layouts
+from dovetail.runtime.spark.source.source import StreamReader
+from dovetail.runtime.spark.source.work import Input, options_of
 from dovetail.testing import Push, assert_same_rows, oracle
 from tests.spark.feeding import Folder, random_batches
-from tests.spark.queries import build
+from tests.spark.queries import SCHEMA, build
 from tests.unit.runtime.test_files import write
 
 ON = "A.k = B.k AND A.x > -1"
@@ -75,3 +79,13 @@ def test_tables_alone_are_a_table(spark: Any, tmp_path: Path) -> None:
         {name: pa.concat_tables([push.batch[name] for push in batches if name in push.batch]) for name in "AB"}
     )
     assert_same_rows(frame.toArrow().cast(query.schema), oracle(query.model, [whole]).rows)
+
+
+def test_a_reader_of_topics_travels_before_it_connects() -> None:
+    """Spark sends readers to tasks; a connection to a broker cannot be sent."""
+    given = Input("A", dv.kafka("nowhere:9092", "clicks"), SCHEMA, ("ts", "k"), "ts", 0)
+    options = options_of(
+        (given,), {}, Layouts(build("A.k = B.k", dict.fromkeys("AB", SCHEMA.empty_table())).model, 2), 2
+    )
+    reader = cloudpickle.loads(cloudpickle.dumps(StreamReader(options)))  # type: ignore[no-untyped-call]
+    assert reader.inputs == (given,)

@@ -10,6 +10,7 @@ A position has one entry per stream. A batch that was planned is read again as i
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 from dovetail.runtime.spark.packed import PACKED
+from dovetail.runtime.spark.source.feed import Feed
 from dovetail.runtime.spark.source.tasks import Task, dealt_out
 from dovetail.runtime.spark.source.work import INPUTS, PACKERS, TASKS, Input, unpacked
 from dovetail.runtime.spark.types import spark_schema
@@ -77,8 +79,12 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(options)
-        self._feeds = {each.name: each.feed() for each in self.inputs}
         self._at: dict[str, Any] | None = None
+
+    @cached_property
+    def _feeds(self) -> dict[str, Feed]:
+        """Made by the first process that asks: the reader travels to tasks, and a connection to a broker cannot."""
+        return {each.name: each.feed() for each in self.inputs}
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         return {name: feed.initial() for name, feed in self._feeds.items()}
