@@ -45,7 +45,7 @@ def check(folder: Folder, found: list[pa.Table], *names: str) -> None:
 
 
 def test_queries_come_and_go_without_a_stop(spark: Any, tmp_path: Path) -> None:
-    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", seed=3, batches=4)
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", seed=5, batches=4)
     run, found = dv.share(*map(bare, START)).local(), list[pa.Table]()
     running = start(folder, *START, at_once=False)
     for batch, change in zip(batches, ["some left each", "-near", "", ""], strict=True):
@@ -78,14 +78,14 @@ def test_a_killed_query_goes_on_with_the_set_it_had(spark: Any, tmp_path: Path) 
     undo_last_commit(folder)
     feed(folder, run, batches[2], found)
     start(folder, *START).awaitTermination()
-    later = start(folder, "far", "semi")  # another program: its queries instead of those
-    assert later.names == ("far", "semi")
+    later = start(folder, "far", "some")  # another program: its queries instead of those
+    assert later.names == ("far", "some")
     later.awaitTermination()
     run.remove("sync")
-    run.add(bare("semi"))
+    run.add(bare("some"))
     feed(folder, run, batches[3], found)
-    start(folder, "far", "semi").awaitTermination()
-    check(folder, found, *START, "sync", "semi")
+    start(folder, "far", "some").awaitTermination()
+    check(folder, found, *START, "sync", "some")
 
 
 def test_what_cannot_be_changed_is_refused_at_once(spark: Any, tmp_path: Path) -> None:
