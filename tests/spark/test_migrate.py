@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -165,6 +166,15 @@ def test_positions_and_numbers_go_over(tmp_path: Path, clocks: tuple[bool, bool]
     assert files.pop("offsets/4").splitlines()[2:] == sources
     assert json.loads(files.pop("commits/4").splitlines()[1]) == {"nextBatchWatermarkMs": 7}
     assert files == {"metadata": "the id", "sources/0/0": "v1 files", "state/0/0/5.zip": "new"}
+
+
+def test_what_cannot_be_migrated_is_said_before_anything_is_read(tmp_path: Path) -> None:
+    session: Any = SimpleNamespace()
+    new = bare(ON, "AB")
+    with pytest.raises(dv.StateError, match="stream 'A' is a table; a query with one goes on only from its own"):
+        new.migrate("old", str(tmp_path / "new"), session=session)
+    with pytest.raises(dv.QueryError, match="of=3 is not a query"):
+        new.migrate("old", str(tmp_path / "new"), of=3, session=session)  # type: ignore[arg-type]
 
 
 def test_a_checkpoint_without_a_batch_that_is_done(tmp_path: Path) -> None:

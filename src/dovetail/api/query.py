@@ -191,19 +191,20 @@ class Query:
         """
         from dovetail.runtime.local import complete_from
         from dovetail.runtime.spark.migrate import migrate
-        from dovetail.runtime.spark.pipeline import session_of
 
-        session = session or session_of(self.model)
-        carried = self._carried((of or self).snapshot_of(checkpoint, session), of)
-        migrate(session, (of or self).plan, self.plan, checkpoint, into, carried)
+        old = self._old(of).plan
+        carried = migrate(old, self.plan, checkpoint, into, lambda left: self._carried(left, of), session)
         return complete_from(self.plan, carried)
 
     def _carried(self, snapshot: bytes, of: "Query | None") -> bytes:
         from dovetail.runtime.local import carried_over
 
+        return carried_over(self._old(of).plan, self.plan, snapshot)
+
+    def _old(self, of: "Query | None") -> "Query":
         if of is not None and not isinstance(of, Query):
-            raise QueryError(f"of={of!r} is not a query; give the one that the snapshot was taken of")
-        return carried_over((of or self).plan, self.plan, snapshot)
+            raise QueryError(f"of={of!r} is not a query; give the one whose state it is")
+        return of or self
 
     def write(
         self,

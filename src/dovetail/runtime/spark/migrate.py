@@ -12,7 +12,7 @@ A sink knows a checkpoint by its query's id and by the numbers of its batches, s
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,12 +24,13 @@ from dovetail.engine.buffer.section import SliceKey, Slices
 from dovetail.engine.operator.snapshot import unpack_snapshot
 from dovetail.errors import StateError
 from dovetail.model.fingerprint import fingerprint
+from dovetail.model.sources import Source
 from dovetail.plan.physical import Plan
 from dovetail.runtime.files.listing import filesystem
 from dovetail.runtime.spark.clock import needs_clock
 from dovetail.runtime.spark.layout import Layout
 from dovetail.runtime.spark.packed import PACKED, SHUFFLED
-from dovetail.runtime.spark.pipeline import begins_with
+from dovetail.runtime.spark.pipeline import begins_with, session_of, spark_snapshot
 from dovetail.runtime.spark.read_state import read_state
 from dovetail.runtime.spark.types import spark_schema
 
@@ -93,10 +94,24 @@ class Stopped:
         return cls(done[-1], planned[-1] > done[-1])
 
 
-def migrate(session: SparkSession, old: Plan, new: Plan, checkpoint: str, into: str, carried: bytes) -> None:
-    """Write the checkpoint of ``new`` that goes on from one of ``old``, whose state is ``carried`` over already."""
+def migrate(
+    old: Plan,
+    new: Plan,
+    checkpoint: str,
+    into: str,
+    carry: Callable[[bytes], bytes],
+    session: SparkSession | None = None,
+) -> bytes:
+    """Write the checkpoint of ``new`` that goes on from one of ``old``; returns its state, which ``carry`` makes.
+
+    ``carry`` turns a snapshot of the old query into one of the new.
+    """
+    session, checkpoint, into = session or session_of(new.query), str(checkpoint), str(into)
     if Folder.at(into).exists():
         raise StateError(f"{into} exists; a checkpoint is migrated into a folder that does not")
+    table = next((stream.name for stream in new.query.streams if _is_table(stream.data)), None)
+    if table is not None:
+        raise StateError(f"stream {table!r} is a table; a query with one goes on only from its own checkpoint")
     source = Folder.at(checkpoint)
     stopped = Stopped.of(source)
     if stopped.planned and fingerprint(old.query) != fingerprint(new.query):
@@ -104,12 +119,18 @@ def migrate(session: SparkSession, old: Plan, new: Plan, checkpoint: str, into: 
             f"the query of {checkpoint} was stopped in the middle of batch {stopped.batch + 1}, and nobody can say "
             "which of its results a sink has already. Start it once more with trigger(availableNow=True), then migrate"
         )
+    carried = carry(spark_snapshot(old, checkpoint, session))
     aside = _aside(into)
     frame, layout, parts = begins_with(new, session, carried, _nothing(session, aside))
     _seed(session, frame, aside)
     _put_together(source, Folder.at(f"{aside}/made"), stopped, (needs_clock(old.query), needs_clock(new.query)))
     _check_state(session, f"{aside}/made", layout, parts)
     _put_in_place(aside, into)
+    return carried
+
+
+def _is_table(data: Any) -> bool:
+    return data.static if isinstance(data, Source) else data is not None and not getattr(data, "isStreaming", False)
 
 
 def _nothing(session: SparkSession, aside: str) -> DataFrame:
