@@ -21,6 +21,7 @@ from tests.simulation.sink import Output
 from tests.simulation.story import Story, story_of
 from tests.spark.queries import bare
 
+OTHER_STORY = ("query is taken to other partitions", "all is restored from a copy and planned otherwise")
 HOWS = ("inner", "left", "right", "full", "semi", "anti")
 MIGRATING = [name for name, case in CASES.items() if "budget" not in case.options]
 
@@ -28,8 +29,9 @@ MIGRATING = [name for name, case in CASES.items() if "budget" not in case.option
 def halves(story: Story, partitions: int) -> tuple[Story, Story]:
     """The story up to a batch in its middle, and the rest of it on other partitions; each has its own faults."""
     cut = len(story.batches) // 2
-    early = tuple(fault for fault in story.faults if fault.batch < cut)
-    late = tuple(replace(fault, batch=fault.batch - cut) for fault in story.faults if fault.batch >= cut)
+    faults = [fault for fault in story.faults if fault.kind not in OTHER_STORY]
+    early = tuple(fault for fault in faults if fault.batch < cut)
+    late = tuple(replace(fault, batch=fault.batch - cut) for fault in faults if fault.batch >= cut)
     return (
         replace(story, batches=story.batches[:cut], faults=early),
         replace(story, batches=story.batches[cut:], faults=late, partitions=partitions),
