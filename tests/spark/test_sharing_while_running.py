@@ -81,8 +81,8 @@ def test_a_killed_query_goes_on_with_the_set_it_had(spark: Any, tmp_path: Path) 
     later = start(folder, "far", "some")  # another program: its queries instead of those
     assert later.names == ("far", "some")
     later.awaitTermination()
+    run.add(bare("some"))  # before the other goes: the set changes in one step, and what both read stays stored
     run.remove("sync")
-    run.add(bare("some"))
     feed(folder, run, batches[3], found)
     start(folder, "far", "some").awaitTermination()
     check(folder, found, *START, "sync", "some")
