@@ -28,7 +28,7 @@ types: .venv/dev.stamp  ## mypy, strict
 	@$(BIN)/mypy
 
 coverage: .venv/dev.stamp  ## which lines and branches the tests without Spark reach; the report is htmlcov/index.html (about 25 minutes)
-	@$(BIN)/coverage run --branch --source src/dovetail -m pytest -q -m "not spark and not slow and not kafka and not cluster"
+	@$(BIN)/coverage run --branch --source src/dovetail -m pytest -q -m "not spark and not slow and not kafka and not cluster and not lakes"
 	@$(BIN)/coverage html --skip-covered && $(BIN)/coverage report --skip-covered --sort cover | tail -40
 
 new-user:  ## what a newcomer does, in a fresh clone and environment: install, README, tutorial (about two minutes)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 FOLDERS = ("engine", "control", "runtime/spark")
 TESTS = ("tests/scenarios", "tests/unit", "tests/recovery", "tests/simulation", "tests/formats", "tests/properties")
-LEFT_OUT = "not spark and not slow and not kafka and not cluster"
+LEFT_OUT = "not spark and not slow and not kafka and not cluster and not lakes"
 _LONGEST_S = 1800  # of all tests; who takes longer has made an endless loop
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,

@@ -3,7 +3,7 @@
 set -uo pipefail
 # Sessions of tests are short: compiling Java for a long run takes more of the processor than it gives back.
 export JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-left_out="not slow and not kafka and not cluster"
+left_out="not slow and not kafka and not cluster and not lakes"
 with_spark=$(mktemp)
 trap 'rm -f "$with_spark"' EXIT
 .venv/bin/pytest -m "spark and $left_out" >"$with_spark" 2>&1 &
