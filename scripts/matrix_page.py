@@ -45,12 +45,15 @@ def _packages(runs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _benchmarks(runs: Sequence[Mapping[str, Any]]) -> str:
-    measured = [(run["name"], run["bench"]) for run in runs if "bench" in run]
+    found = [(run["name"], run["bench"]) for run in runs if "bench" in run]
+    equal = {True: "yes", False: "no", None: "failed"}
+    measured = [(name, equal[b["results_equal"]], b["vs_native"], b["vs_rocksdb"]) for name, b in found]
     if not measured:
         return ""
-    told = "`benchmarks equi --quick`: results equal to those of Spark's own join, and how many times as fast. It is a "
-    told += "small case, which shows that it works; [benchmarks.md](benchmarks.md) has the figures.\n\n"
-    return "\n\n## Beside Spark's own join\n\n" + told + _table(("environment", "times as fast"), measured)
+    told = "`benchmarks equi --quick`: are results those of Spark's own join, and how many times as fast is Dovetail? "
+    told += "It is a small case, which shows that it works; [benchmarks.md](benchmarks.md) has the figures.\n\n"
+    columns = ("environment", "results equal", "times Spark's join in memory", "times Spark's join with RocksDB")
+    return "\n\n## Beside Spark's own join\n\n" + told + _table(columns, measured)
 
 
 def _table(head: Sequence[str], rows: Any) -> str:
