@@ -22,6 +22,7 @@ def lake_session(warehouse: Path) -> Any:
     }
     if DELTA:
         settings["spark.sql.catalog.spark_catalog"] = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+        settings["spark.databricks.delta.snapshotPartitions"] = "2"  # not 50, the tasks of each look at a log
     if ICEBERG:
         settings |= {
             "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",

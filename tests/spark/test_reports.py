@@ -1,15 +1,17 @@
-"""A pipeline on Spark reports: what the page shows of it is what happened, with its plan, and after a restart too."""
+"""A pipeline on Spark reports: page and exporter show what happened, with its plan, and after a restart too."""
 
 import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.request import urlopen
 
 import pyarrow as pa
 import pytest
 
 import dovetail as dv
 from dovetail.dashboard.board import Board
+from dovetail.dashboard.prometheus import PrometheusEndpoint
 from dovetail.observe.buckets import Buckets
 from dovetail.observe.statistics_report import statistics_report
 from dovetail.runtime.spark.metrics import OBSERVATION, REPORTS, spark_metrics
@@ -24,6 +26,16 @@ def shown(folder: Path, name: str) -> dict[str, Any]:
     found = board.join(name, 25, "")
     assert found is not None
     return found
+
+
+def scraped(folder: Path) -> str:
+    board = Board(folder)
+    board.look()
+    endpoint = PrometheusEndpoint(board)
+    try:
+        return str(urlopen(endpoint.address, timeout=10).read().decode())
+    finally:
+        endpoint.stop()
 
 
 @pytest.mark.spark
@@ -51,6 +63,9 @@ def test_the_page_shows_what_a_pipeline_did(spark: Any, tmp_path: Path) -> None:
     assert found["buckets"] >= 1
     assert found["plans"][0]["streams"].keys() == {"A", "B"}
     assert found["recent"]["rows"][-1]["cells"] == ["3"]
+    exported = scraped(reports)
+    assert f'dovetail_results_total{{join="pairs",runtime="spark"}} {float(results[-1])}' in exported
+    assert 'dovetail_batch_duration_seconds{join="pairs",runtime="spark"}' in exported
 
 
 class Pretended:
