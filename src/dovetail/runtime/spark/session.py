@@ -4,8 +4,9 @@ Every setting has a reason: workers must run this very interpreter, the stateful
 RocksDB state store (with changelog checkpoints a batch uploads what changed), rows are handed over by number and not
 by bytes (to count bytes Spark asks every column for its size after every row, which takes longer than copying the
 row does), Arrow's Java side need not check the bounds of every value that Spark asks for in turn, files of a checkpoint
-are renamed by a call of the system, and rows go to workers through sockets of the system instead of the network's (from
-Spark 4.1 on; others ignore it).
+are renamed by a call of the system and have one checksum, that of the file system, instead of a second file each with
+another, rows go to workers through sockets of the system instead of the network's (both from Spark 4.1 on; others
+ignore it), and workers are forked from a process that has imported what they need.
 """
 
 import os
@@ -20,6 +21,7 @@ from pyspark.sql import SparkSession
 
 from dovetail.errors import PlanError
 from dovetail.runtime.spark.chatter import chatter
+from dovetail.runtime.spark.daemon import NO_THREAD
 from dovetail.runtime.spark.differences.checkpoint_files import renaming_manager
 from dovetail.runtime.spark.differences.fixed_settings import set_if_allowed
 from dovetail.runtime.spark.differences.version import spark_version
@@ -47,6 +49,7 @@ def spark_session(
     """
     cores = cores or os.cpu_count() or 1
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault(*NO_THREAD)
     builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
     for key, value in {**_settings(cores), **(settings or {})}.items():
         builder = builder.config(key, value)
@@ -68,7 +71,9 @@ def _settings(cores: int) -> dict[str, str]:
         RECORDS: str(AT_ONCE),
         BYTES: UNCOUNTED,
         "spark.driver.extraJavaOptions": UNCHECKED,
+        "spark.python.daemon.module": "dovetail.runtime.spark.daemon",
         "spark.python.unix.domain.socket.enabled": "true",
+        "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
         CHECKPOINT_FILES: renaming_manager(spark_version(pyspark.__version__)),
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
