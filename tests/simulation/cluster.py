@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -16,9 +18,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dovetail.runtime.spark import operator
+from dovetail.runtime.spark import operator, pack
 from dovetail.runtime.spark.bucket_numbers import murmur3_int
 from dovetail.runtime.spark.cache import EngineCache
+from dovetail.runtime.spark.left_files import LeftSlices
 from dovetail.runtime.spark.pack import ticks
 from dovetail.runtime.spark.packed import SHUFFLED
 from dovetail.runtime.spark.processor import JoinProcessor
@@ -40,6 +43,7 @@ class Worker:
     """A Python process: what it keeps between tasks is its cache."""
 
     executor: int
+    left: LeftSlices | None = None
     engines: EngineCache = field(default_factory=lambda: EngineCache(limit=64))
 
     def restart(self) -> None:
@@ -49,7 +53,7 @@ class Worker:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Inside, code runs in this process."""
-        with patch.object(operator, "ENGINES", self.engines):
+        with patch.object(operator, "ENGINES", self.engines), patch.object(LeftSlices, "here", lambda: self.left):
             yield
 
 
@@ -93,11 +97,15 @@ class Cluster:
     processor: Any = None
     layout: Any = None
     initial: dict[int, pd.DataFrame] = field(default_factory=dict)  # what buckets begin with, before the first batch
+    folder: Any = None  # where workers leave rows and slices for each other, if all are on one machine
 
     @classmethod
     def of(cls, pipeline: Pipeline, partitions: int, executors: int) -> "Cluster":
         stores = [PartitionStore() for _ in range(partitions)]
-        cluster = cls(pipeline, partitions, [Worker(number) for number in range(executors)], stores)
+        folder = TemporaryDirectory() if executors == 2 else None
+        left = None if folder is None else LeftSlices(Path(folder.name, "slices"))
+        workers = [Worker(number, left) for number in range(executors)]
+        cluster = cls(pipeline, partitions, workers, stores, folder=folder)
         cluster.start()
         return cluster
 
@@ -120,7 +128,8 @@ class Cluster:
         with task(stream * SOURCE_PARTITIONS + source, self.partitions):
             packer = replace(self.pipeline.packers[name], grid=self.layout.grid, numbers=self.layout.numbers)
             rows = _share(batch.rows.get(name), source, packer.arriving)
-            made = list(packer(_dying(rows, dies_at)))
+            with _left_in(self.folder):
+                made = list(packer(_dying(rows, dies_at)))
         return _shuffled(made, batch.now_us)
 
     def ticked(self, batch: Batch) -> Shuffled:
@@ -151,6 +160,13 @@ class Cluster:
     def owner(self, bucket: int) -> int:
         """The partition that Spark's shuffle sends a bucket to."""
         return murmur3_int(bucket) % self.partitions
+
+
+@contextmanager
+def _left_in(folder: Any) -> Iterator[None]:
+    """Inside, packers leave all rows in files, or none."""
+    with patch.object(pack, "batch_folder", lambda: folder and Path(folder.name)), patch.object(pack, "LEAST_BYTES", 0):
+        yield
 
 
 def _steps(

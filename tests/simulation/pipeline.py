@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from pyspark import TaskContext
@@ -43,8 +43,9 @@ def made_of(plan: Plan, partitions: int) -> Pipeline:
     layouts = Layouts(pipeline._bare(plan.query), partitions)
     layout, kept = layouts.plan(), pipeline._operator_plan(plan).columns
     job = pipeline._job(plan, identity(plan.query, kept), layouts, (), "run")
+    job = replace(job, leaves_files=True)
     output = output_of(noted_schema(plan.query), pipeline._sorts(plan.query, layout.grid, False))
-    packers = pipeline._packers(plan, kept, layout)
+    packers = pipeline._packers(plan, kept, layout, whole=False, leaves_files="run")
     return Pipeline(plan.query, packers, layout, job, output, needs_clock(plan.query))
 
 

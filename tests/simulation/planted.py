@@ -14,6 +14,7 @@ from dovetail.runtime.deal import deal
 from dovetail.runtime.spark import operator, pack, sinks, unpack
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.cache import ENGINES, Cached, EngineCache
+from dovetail.runtime.spark.left_files import LeftSlices
 from dovetail.runtime.spark.lineage import Lineage
 from dovetail.runtime.spark.operator import JoinOperator
 from dovetail.runtime.spark.pack import Packer
@@ -61,7 +62,7 @@ def _trusting(self: JoinOperator, cached: Cached, head: Head) -> bool:
     missed = head.lineage.since(cached.token)
     if missed is None:
         return False
-    cached.operator.apply(Changes(self._state.load(missed[0]), [], head.header))
+    cached.operator.apply(Changes(self._state.load(missed[0], head), [], head.header))
     return True
 
 
@@ -121,6 +122,11 @@ def _keeps_all(self: BucketState, before: Any, fingerprint: str, description: st
     return _save(self, before, fingerprint, description, replace(changes, gone=[]))
 
 
+def _under_the_old(self: LeftSlices, token: str, blobs: Any, before: Lineage) -> None:
+    """Leaves slices under the token that their batch started from."""
+    _leave(self, before.steps[-1].before, blobs, before)
+
+
 def _bound_once(self: StateParts, parts: Any) -> None:
     """Goes on reading and writing spilled rows through the first task that it was used in."""
     if self._parts is None:
@@ -140,7 +146,7 @@ def _unmerged(batches: Any) -> Iterator[Any]:
     return iter(batches)
 
 
-_deal, _pack, _save, _since = deal, Packer.pack, BucketState.save, Lineage.since
+_deal, _pack, _save, _since, _leave = deal, Packer.pack, BucketState.save, Lineage.since, LeftSlices.leave
 _DICE = random.Random(0)
 PLANTED: dict[str, list[Plant]] = {
     "the token is a counter": [(BucketState, "_token", _counter)],
@@ -156,6 +162,7 @@ PLANTED: dict[str, list[Plant]] = {
     "the time is not that of the batch": [(operator, "read_arrivals", _own_clock)],
     "rows are joined as the shuffle gives them": [(operator, "read_arrivals", _as_they_come)],
     "slices are never deleted": [(BucketState, "save", _keeps_all)],
+    "slices are left under the token before": [(LeftSlices, "leave", _under_the_old)],
     "spilled rows go through an old task": [(StateParts, "bind", _bound_once)],
     "an engine unknown to the lineage is taken": [
         (Lineage, "since", _never_late),

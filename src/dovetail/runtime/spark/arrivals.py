@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dovetail.engine.admit.horizon import Span
 from dovetail.runtime.spark.blob import from_blob, owned
+from dovetail.runtime.spark.left_files import mapped
 from dovetail.runtime.spark.packed import CHANGE
 
 Counts = npt.NDArray[np.int64]
@@ -60,7 +61,7 @@ def read_arrivals(frames: Iterable[pd.DataFrame], columns: Mapping[str, tuple[st
 
 def _read_stream(arrivals: Arrivals, name: str, packed: list[Any], columns: tuple[str, ...]) -> None:
     times = [int(row.newest) for row in packed if not pd.isna(row.newest)]
-    batches = [batch for row in packed if row.blob is not None for batch in from_blob(row.blob, columns)]
+    batches = [batch for row in packed for batch in _rows_of(row, columns)]
     if times:
         arrivals.newest[name] = max(times)
     arrivals.spans[name] = [
@@ -73,3 +74,9 @@ def _read_stream(arrivals: Arrivals, name: str, packed: list[Any], columns: tupl
         arrivals.blocks[name] = owned(batches)
     if packed:
         arrivals.totals[name] = {total: int(sum(getattr(row, total) for row in packed)) for total in TOTALS}
+
+
+def _rows_of(packed: Any, columns: tuple[str, ...]) -> list[pa.RecordBatch]:
+    if isinstance(packed.file, str):
+        return mapped(packed.file, columns)
+    return [] if packed.blob is None else from_blob(packed.blob, columns)

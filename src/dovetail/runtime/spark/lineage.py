@@ -6,7 +6,7 @@ an engine at "b" needs slice 5 and drops 3;  one at "a" needs 4 and 5 and drops 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dovetail.engine.buffer.section import SliceKey
@@ -37,6 +37,10 @@ class Lineage:
         """Slices to load and slices to drop for an engine at ``token``; None if that is too long ago, or never was."""
         starts = [at for at, step in enumerate(self.steps) if step.before == token]
         return _sum(self.steps[starts[0] :]) if starts else None
+
+    def written(self, token: str) -> Iterator[tuple[str, tuple[SliceKey, ...]]]:
+        """The last steps, oldest first: the token that each came to, ``token`` in the end, and what it wrote."""
+        return zip([*(step.before for step in self.steps[1:]), token], (step.new for step in self.steps), strict=False)
 
     def to_text(self) -> str:
         """The lineage as JSON."""

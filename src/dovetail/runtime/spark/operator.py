@@ -39,6 +39,7 @@ from dovetail.runtime.spark.cache import ENGINES, BucketKey, Cached
 from dovetail.runtime.spark.frontier_row import heartbeat
 from dovetail.runtime.spark.identity import Identity
 from dovetail.runtime.spark.layout import Layouts
+from dovetail.runtime.spark.left_files import LeftSlices
 from dovetail.runtime.spark.output import Output
 from dovetail.runtime.spark.query_set import SECTION as QUERIES
 from dovetail.runtime.spark.query_set import ChangingGroup, group_of
@@ -47,7 +48,7 @@ from dovetail.runtime.spark.spilled_state import StateParts
 from dovetail.runtime.spark.state import STATE, BucketState, Head
 from dovetail.runtime.spark.streaming_run import query_id
 from dovetail.runtime.spark.variables import Variables
-from dovetail.runtime.spark.worker_memory import keep_memory
+from dovetail.runtime.spark.worker_memory import settle
 from dovetail.runtime.wall_stopwatch import WallStopwatch
 
 LEAST_LOAD = 0.1  # of an equal part of the budget is each bucket's whatever it gets, lest its windows starve
@@ -62,7 +63,8 @@ class Job:
     (all of their rows come before the first batch), ``once`` says that every stream is: one batch, then the end;
     ``diverts`` asks for the rows that did not come in instead of the results; and with ``relays_us`` the results are a
     stream of another operator, with this delay. ``shared`` says that the plan is the
-    union of several queries, and which; with ``changes`` others come and go while it runs.
+    union of several queries, and which; with ``changes`` others come and go while it runs. ``leaves_files``: all
+    workers are on one machine.
     """
 
     plan: Plan
@@ -75,6 +77,7 @@ class Job:
     relays_us: int | None = None
     shared: SharedPlan | None = None
     changes: bool = False
+    leaves_files: bool = False
 
     @property
     def columns(self) -> Mapping[str, tuple[str, ...]]:
@@ -118,10 +121,10 @@ class JoinOperator:
     """The work of one task: all of its buckets, one after the other."""
 
     def __init__(self, job: Job, output: Output, variables: Variables) -> None:
-        keep_memory()
+        settle("joining")
         self._job = job
         self._output = output
-        self._state = BucketState(variables)
+        self._state = BucketState(variables, LeftSlices.here() if job.leaves_files else None)
         self._query_id = query_id()
         layout = job.layouts.here()
         self._description = f"{job.identity.text}\n  {layout}"
@@ -250,7 +253,7 @@ class JoinOperator:
         load, drop = missed
         if any(section == QUERIES for section, _ in load):
             return False
-        cached.operator.apply(Changes(self._state.load(load), drop, head.header))
+        cached.operator.apply(Changes(self._state.load(load, head), drop, head.header))
         left = cached.operator.changes()
         return not left.new and not left.gone and read_header(left.header) == read_header(head.header)
 

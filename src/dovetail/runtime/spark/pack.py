@@ -29,10 +29,12 @@ from dovetail.model.stream import Stream
 from dovetail.plan.partition_grid import Grid
 from dovetail.runtime.deal import Rows, deal
 from dovetail.runtime.spark.blob import BlobColumn, in_pieces, owned
+from dovetail.runtime.spark.left_files import LEAST_BYTES, batch_folder, leave
 from dovetail.runtime.spark.packed import CHANGE, NO_STREAM, PACKED
-from dovetail.runtime.spark.worker_memory import keep_memory
+from dovetail.runtime.spark.worker_memory import settle
 
 Counts = npt.NDArray[np.int64]
+Parcels = Mapping[str, object]
 
 PIECE_BYTES = 64 << 20
 _NOTHING = dict.fromkeys(("partition", "sequence", "rows", "null_times", "filtered", "pack_us"), 0)
@@ -46,6 +48,7 @@ class Packer:
     can be judged here, and ``numbers`` is the bucket number of each cell. Rows without a time go no further,
     unless they are handed over in the end. With ``gap_us`` heartbeats tell all times, as spans with such gaps between.
     ``tells_loads``: every cell is told how many rows all of them get, by which it has its part of a budget.
+    ``leaves_files``: of the operator of this name large parcels stay on this machine.
     """
 
     stream: Stream
@@ -58,6 +61,7 @@ class Packer:
     keeps_null_times: bool = False
     gap_us: int | None = None
     tells_loads: bool = False
+    leaves_files: str | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack one source partition."""
@@ -66,7 +70,7 @@ class Packer:
 
     def packed(self, batches: Iterable[pa.RecordBatch], partition: int) -> Iterator[pa.RecordBatch]:
         """Pack the rows of one place in a batch, a piece at a time that is bounded with all of its copies."""
-        keep_memory()
+        settle("packing")
         seen = sequence = 0
         for piece in in_pieces(batches, int(PIECE_BYTES / self.grid.copies(self.stream.name))):
             rows = owned(piece).rename_columns(list(self.arriving))
@@ -85,12 +89,12 @@ class Packer:
         newest = int(times.max()) if len(times) else None
         spans = None if self.gap_us is None else np.array(spans_of(times, self.gap_us), np.int64).tobytes()
         chosen = self._passing(columns)
-        cells, blobs, dealt = self._blobs(chosen, position)
+        cells, parcels, dealt = self._parcels(chosen, position, f"{self.position}-{partition}-{sequence}")
         filtered = len(columns[self.stream.time]) - len(chosen[self.stream.time])
         totals = {"rows": rows.num_rows, "null_times": lost, "filtered": filtered}
         totals["pack_us"] = (perf_counter_ns() - started) // 1000
         heartbeat = {"partition": partition, "newest": newest, "spans": spans, "loads": None}
-        made = self._packed(heartbeat, sequence, totals, cells, blobs)
+        made = self._packed(heartbeat, sequence, totals, cells, parcels)
         return self._with_loads(made, cells, dealt) if self.tells_loads else made
 
     def _with_loads(self, packed: pa.RecordBatch, cells: list[int], dealt: Counts) -> pa.RecordBatch:
@@ -112,8 +116,8 @@ class Packer:
     def _named(self, columns: Mapping[str, pa.Array]) -> dict[tuple[str, str], pa.Array]:
         return {(self.stream.name, name): array for name, array in columns.items()}
 
-    def _blobs(self, columns: Mapping[str, pa.Array], position: int) -> tuple[list[int], pa.Array, Counts]:
-        """Blobs, the cell of each, and the rows of each cell; a cell without rows has one that is NULL."""
+    def _parcels(self, columns: Mapping[str, pa.Array], position: int, name: str) -> tuple[list[int], Parcels, Counts]:
+        """Blobs or files, the cell of each, and the rows of each cell; a cell without rows has one that is NULL."""
         batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         ends = np.array([0, batch.num_rows])
         if self.grid.cells > 1:
@@ -121,12 +125,18 @@ class Packer:
             batch = batch.take(pa.array(row))
         blobs = BlobColumn(batch.schema)
         cells: list[int] = []
+        files: list[str | None] = []
+        large = self.leaves_files is not None and batch.nbytes >= LEAST_BYTES * self.grid.cells
+        folder = batch_folder() if large else None
         for number, (start, stop) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
-            written = blobs.write([batch.slice(start, stop - start)])
+            own = batch.slice(start, stop - start)
+            left = leave(own, folder / f"{self.leaves_files}-{name}-{number}") if folder and own.num_rows else None
+            written = 0 if left else blobs.write([own])
             if not written:
                 blobs.write_null()
             cells += [number] * max(1, written)
-        return cells, blobs.array(), np.diff(ends).astype(np.int64)
+            files += [left] * max(1, written)
+        return cells, {"blob": blobs.array(), "file": files}, np.diff(ends).astype(np.int64)
 
     def _packed(
         self,
@@ -134,12 +144,12 @@ class Packer:
         sequence: int,
         totals: Mapping[str, int],
         cells: list[int],
-        blobs: pa.Array,
+        parcels: Parcels,
     ) -> pa.RecordBatch:
         alike = {"stream": self.position, **heartbeat}
         columns: dict[str, object] = {name: [value] * len(cells) for name, value in alike.items()}
         columns |= {name: [total, *[0] * (len(cells) - 1)] for name, total in totals.items()}
-        columns |= {"bucket": [self.numbers[cell] for cell in cells], "blob": blobs}
+        columns |= {"bucket": [self.numbers[cell] for cell in cells], **parcels}
         columns["sequence"] = range(sequence, sequence + len(cells))
         return pa.RecordBatch.from_pydict(columns, schema=PACKED)
 

@@ -15,6 +15,7 @@ PACKED = pa.schema(
         "filtered": pa.int64(),
         "loads": pa.binary(),
         "blob": pa.binary(),
+        "file": pa.string(),
         "pack_us": pa.int64(),
     }
 )

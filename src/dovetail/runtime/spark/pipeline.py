@@ -42,6 +42,7 @@ from dovetail.runtime.spark.differences.first_action import start_coordinator
 from dovetail.runtime.spark.differences.stateful_connect import stateful
 from dovetail.runtime.spark.identity import Identity, identity, shared_identity
 from dovetail.runtime.spark.layout import Layout, Layouts
+from dovetail.runtime.spark.left_files import shares_files
 from dovetail.runtime.spark.metrics import OBSERVATION, PACKING, REPORTS
 from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import REPORT, NamedBlobs, Output, Outputs, output_of
@@ -155,7 +156,8 @@ def _pipeline(
     kept = (_operator_plan(plan) if shared is None else plan).columns
     run = uuid4().hex
     changes = None if shared is None else shared.changes
-    packers = _packers(plan, kept, layouts.plan(), whole=changes is not None)
+    one_machine = shares_files(session)
+    packers = _packers(plan, kept, layouts.plan(), changes is not None, run if one_machine else None)
     packed = {name: _packed(inputs[name], packers[name], layouts, run) for name in sorted(inputs)}
     streaming, static = (
         [frame for name, frame in packed.items() if flows[name] is flowing] for flowing in (True, False)
@@ -179,7 +181,7 @@ def _pipeline(
         if static or asked_tree(query) is not None:
             raise PlanError("spark(snapshot=...) is for queries of one operator whose inputs are all streams")
         initial = dealt(session, parts_of(snapshot, plan, job.plan, layouts.plan()), layouts.plan())
-    job = replace(job, diverts=diverts, relays_us=relays_us, changes=changes is not None)
+    job = replace(job, diverts=diverts, relays_us=relays_us, changes=changes is not None, leaves_files=one_machine)
     joined = _joined(reduce(DataFrame.union, streaming or static), initial, job, output)
     return _marked(joined, inputs.values())
 
@@ -235,7 +237,9 @@ def _own_filters(query: JoinQuery, name: str) -> bool:
     return query.how == "inner" and query.late != "divert" and not counted_whole
 
 
-def _packers(plan: Plan, kept: Mapping[str, tuple[str, ...]], layout: Layout, whole: bool = False) -> dict[str, Packer]:
+def _packers(
+    plan: Plan, kept: Mapping[str, tuple[str, ...]], layout: Layout, whole: bool, leaves_files: str | None
+) -> dict[str, Packer]:
     """One per stream; they send ``whole`` rows, and all, where queries may come that want them."""
     query, grid, numbers = plan.query, layout.grid, layout.numbers
     packers = {}
@@ -248,7 +252,7 @@ def _packers(plan: Plan, kept: Mapping[str, tuple[str, ...]], layout: Layout, wh
         keep = query.late == "divert"
         gap_us = smallest_ahead(query.streams)
         packer = Packer(bare, position, arriving, stored, filters, grid, numbers, keep, gap_us)
-        packers[stream.name] = replace(packer, tells_loads=query.budget is not None)
+        packers[stream.name] = replace(packer, tells_loads=query.budget is not None, leaves_files=leaves_files)
     return packers
 
 

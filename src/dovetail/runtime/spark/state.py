@@ -20,6 +20,7 @@ from dovetail.engine.buffer.sealed import checksum_of, seal, seal_batch, unseal,
 from dovetail.engine.buffer.section import Changes, SliceKey
 from dovetail.errors import StateError
 from dovetail.runtime.spark.blob import owned
+from dovetail.runtime.spark.left_files import LeftSlices
 from dovetail.runtime.spark.lineage import Lineage, StateChange
 from dovetail.runtime.spark.variables import Variables
 
@@ -40,7 +41,8 @@ class Head:
 class BucketState:
     """What is read from the state variables and written; the bucket they speak of is the one Spark is calling for."""
 
-    def __init__(self, variables: Variables) -> None:
+    def __init__(self, variables: Variables, left: LeftSlices | None = None) -> None:
+        self._left = left
         self._head = variables.head
         self._origin = variables.origin
         self._slices = variables.slices
@@ -65,10 +67,9 @@ class BucketState:
 
     def save(self, before: Head | None, fingerprint: str, description: str, changes: Changes) -> tuple[str, int]:
         """Write what a batch changed; returns the new token and the bytes written."""
-        sums: list[tuple[SliceKey, int, int]] = []
-        for key, batch in changes.new.items():
-            blob = seal_batch(batch, _named(key))
-            sums.append((key, len(blob), checksum_of(blob)))
+        blobs = {key: seal_batch(batch, _named(key)) for key, batch in changes.new.items()}
+        sums = [(key, len(blob), checksum_of(blob)) for key, blob in blobs.items()]
+        for key, blob in blobs.items():
             self._slices.updateValue(key, (blob,))
         for key in changes.gone:
             self._slices.removeKey(key)
@@ -78,6 +79,8 @@ class BucketState:
         lineage = (before.lineage if before else Lineage()).after(step)
         token, text = self._token(step, sums, changes.header), lineage.to_text()
         self._head.update((token, fingerprint, seal(changes.header, _HEAD, token + text), text))
+        if self._left is not None and blobs:
+            self._left.leave(token, list(blobs.values()), lineage)
         return token, sum(size for _, size, _ in sums) + len(changes.header)
 
     def _token(self, step: StateChange, sums: list[tuple[SliceKey, int, int]], header: bytes) -> str:
@@ -86,9 +89,13 @@ class BucketState:
             return secrets.token_hex(8)
         return sha256(json.dumps([step.before, step.gone, sums]).encode() + header).hexdigest()[:16]
 
-    def load(self, keys: Iterable[SliceKey]) -> dict[SliceKey, pa.RecordBatch]:
-        """Some of the slices."""
-        found = {key: self._slices.getValue(key) for key in keys}
+    def load(self, keys: Iterable[SliceKey], head: Head) -> dict[SliceKey, pa.RecordBatch]:
+        """Some of the slices that there are at a head."""
+        near: dict[SliceKey, pa.Buffer] = {}
+        if self._left is not None:
+            for token, written in head.lineage.written(head.token):
+                near |= zip(written, self._left.found(token), strict=False)
+        found = {key: (near[key],) if key in near else self._slices.getValue(key) for key in keys}
         lost = [key for key, value in found.items() if value is None]
         if lost:
             raise StateError(f"the checkpoint lacks slices that its head names: {lost}; restore it from a copy")
@@ -105,9 +112,9 @@ def read_sealed_header(token: str, header: bytes, lineage: str) -> bytes:
     return bytes(unseal(header, _HEAD, token + lineage).to_pybytes())
 
 
-def read_slice(key: SliceKey, blob: bytes) -> pa.RecordBatch:
+def read_slice(key: SliceKey, blob: bytes | pa.Buffer) -> pa.RecordBatch:
     """The rows of a slice; StateError if they are damaged."""
-    return owned([unseal_batch(bytes(blob), _named(key))])
+    return owned([unseal_batch(blob, _named(key))])
 
 
 def _named(key: SliceKey) -> str:

@@ -11,12 +11,18 @@ from pyspark import TaskContext
 
 SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 STATE_PARTITIONS = "spark.sql.streaming.internal.stateStore.partitions"  # what Spark restores, from 4.1 on
-_QUERY_ID = "sql.streaming.queryId"
+_QUERY_ID, _BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
 
 
 def query_id() -> str:
     """The id of the streaming query, or nothing."""
     return _property(_QUERY_ID) or ""
+
+
+def batch_number() -> int | None:
+    """The number of the batch, the same when it is repeated."""
+    found = _property(_BATCH)
+    return int(found) if found else None
 
 
 def state_partitions(planned: int) -> int:
