@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dovetail.runtime.spark.daemon import NO_THREAD
+from dovetail.runtime.spark.session import NO_THREAD
 
 WARM = """
 import gc, os

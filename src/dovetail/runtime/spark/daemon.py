@@ -12,11 +12,6 @@ import gc
 import os
 import sys
 
-NO_THREAD = (
-    "JE_ARROW_MALLOC_CONF",
-    "background_thread:false",
-)  # read when Arrow is loaded: before anything of ours runs
-
 
 def threads() -> int:
     """How many this process has, those that Python does not know of as well."""

@@ -21,7 +21,6 @@ from pyspark.sql import SparkSession
 
 from dovetail.errors import PlanError
 from dovetail.runtime.spark.chatter import chatter
-from dovetail.runtime.spark.daemon import NO_THREAD
 from dovetail.runtime.spark.differences.checkpoint_files import renaming_manager
 from dovetail.runtime.spark.differences.fixed_settings import set_if_allowed
 from dovetail.runtime.spark.differences.version import spark_version
@@ -35,6 +34,7 @@ ROCKSDB = f"org.apache.spark.sql.execution.streaming.state.{ROCKSDB_PROVIDER}"
 OLDEST, TOO_NEW = (4, 0), (5, 0)
 MANY_PARTITIONS = 64
 AT_ONCE, UNCOUNTED, SPARKS_BYTES = 1_024, str((1 << 31) - 1), str(64 << 20)
+NO_THREAD = ("JE_ARROW_MALLOC_CONF", "background_thread:false")  # read when Arrow is loaded: ``daemon`` says what for
 UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 
 
