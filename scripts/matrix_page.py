@@ -7,8 +7,9 @@ from typing import Any
 HEAD = """# Versions
 
 Dovetail runs on Spark 4.0 to 4.3 and on Python 3.11 to 3.13, and takes the packages that a platform ships: lower bounds
-are the lowest with which the tests pass. `make test-matrix` makes an environment for each row of the table, runs the
-tests in it and writes this page; `--only 4.0-lowest` runs one of them, `--whole` all of the tests of Spark.
+are the lowest that are tested. `make test-matrix` makes an environment for each row of the table, runs the scenarios
+without Spark and every way through Spark once in it, and writes this page; `--only 4.0-lowest` runs one of them,
+`--whole` all of the tests of Spark. Seconds are those of whatever machine was at hand, often a busy one.
 
 """
 COLUMNS = ("Spark", "packages", "Python", "passed", "failed", "skipped", "seconds", "date", "commit")
