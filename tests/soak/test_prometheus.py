@@ -24,6 +24,7 @@ pytestmark = [
 ]
 SECONDS, SETTLED_S = 300, 60
 GROWTH = 1.2  # of the exporter's memory after its first minute; measuring alone varies by some per cent
+CONFIG = Path(__file__).parents[2] / "examples" / "metrics" / "prometheus.yml"  # what the page tells to start it with
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
 
 
@@ -53,10 +54,7 @@ def test_ten_queries_for_five_minutes(tmp_path: Path) -> None:
     exporter, prometheus, reports = free_port(), free_port(), tmp_path / "reports"
     reports.mkdir()
     config = tmp_path / "prometheus.yml"
-    config.write_text(
-        "global: {scrape_interval: 1s}\nscrape_configs: [{job_name: dovetail, static_configs: "
-        f"[{{targets: ['127.0.0.1:{exporter}']}}]}}]\n"
-    )
+    config.write_text(CONFIG.read_text().replace("localhost:9464", f"127.0.0.1:{exporter}"))
     streams = [dv.stream(name, time="ts", window="10 seconds", schema=SCHEMA) for name in "AB"]
     queries = [dv.join(*streams, on="A.k = B.k", select="A.k", window=None).named(f"q{n}") for n in range(10)]
     run = dv.share(*queries).local()
