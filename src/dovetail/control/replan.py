@@ -3,12 +3,14 @@
 A new plan is only looked for when rates, windows or matches per probe have drifted by a fifth or more since the last
 look (keys that change show in the matches). It is only taken up if it wins twice in a row, saves a twentieth of what
 the two do differently, and pays for building its indexes within a few seconds of the streams' time. So plans neither
-flutter between two that are about equal nor follow every burst.
+flutter between two that are about equal nor follow every burst. Plans of many streams take a while to make, so there is
+a rest between two looks at them, see ``rest``.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from dovetail.control.rest import Rest
 from dovetail.engine.operator.readings import Readings
 from dovetail.model.decision import Decision
 from dovetail.model.query import JoinQuery
@@ -24,6 +26,8 @@ GAIN = 0.95
 PAYBACK_S = 5.0
 FILLED = 0.25
 FEW_MATCHES = 0.1
+_PLAN_S = 0.0002  # what it takes to plan, by the cube of the number of streams: 0.1 s for eight
+_QUICK = 4  # streams up to which planning takes too little to rest
 
 
 class Replan:
@@ -122,17 +126,20 @@ class Replanning:
 
     def __init__(self, query: JoinQuery, weights: Weights | None = None) -> None:
         self._control = Replan(Planner(query, weights or load_weights()))
+        streams = len(query.names)
+        self._rest = Rest(_PLAN_S * streams**3 if streams > _QUICK else 0.0)
         self._readings = 0
 
     def decide(self, readings: Readings, decision: Decision) -> Decision:
         """The decision with another plan, if one is clearly cheaper; asked after every reading."""
         observed = readings.observed
-        if observed.readings == self._readings:
+        if observed.readings == self._readings or not self._rest.over:
             return decision
         self._readings = observed.readings
         if decision.shed.picks is not None:
             return decision  # what slices promise was learned along these orders
-        plan = self._control.decide(readings.plan, observed.glance(), observed.statistics)
+        with self._rest.search():
+            plan = self._control.decide(readings.plan, observed.glance(), observed.statistics)
         observed.curious = self._control.undecided
         if self._control.drifted:
             observed.startle()

@@ -2,16 +2,16 @@
 
 As in ``replan``: a search is only made when rates, windows or keys have drifted since the last one, and its tree is
 only taken up if it wins twice in a row, costs at most four fifths of the shape that runs, and pays for dealing the
-stored tuples out again within ten seconds of the streams' time. A search for many streams takes a while, so the CPU
-time between two of them, if the first changed nothing, is fifty times what it took.
+stored tuples out again within ten seconds of the streams' time. A search for many streams takes a while, so there is a
+rest before it, see ``rest``, unless the one before found another tree.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from dovetail.control.replan import alike, is_representative
+from dovetail.control.rest import Rest
 from dovetail.engine.operator.readings import Readings
-from dovetail.kernel import cpu_time
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics
 from dovetail.model.tree import Tree
@@ -19,7 +19,8 @@ from dovetail.plan.cost import Weights
 from dovetail.plan.split_operator import CLEARLY, best_tree, shape_cost
 
 _PAYBACK_S = 10.0
-_REST = 50.0
+_SEARCH_S = {3: 0.0, 4: 0.1, 5: 0.6, 6: 2.4, 7: 6.0, 8: 20.0}  # by streams of one key, measured; of three it is 0.02 s
+_GREEDY_S = 2.0  # of nine streams and more, which are not searched as a whole
 
 
 class Reshape:
@@ -31,7 +32,7 @@ class Reshape:
         self._seen: dict[object, float] = {}
         self._favourite: Tree | None = None
         self._settled = True
-        self._rests_until = 0.0
+        self._rest = Rest(_SEARCH_S.get(len(query.names), _GREEDY_S))
 
     def decide(self, now: Tree | None, readings: Sequence[Readings]) -> Tree | None:
         """The tree to go on with; None: one operator for all streams."""
@@ -40,13 +41,11 @@ class Reshape:
             return now
         self._readings = count
         known = together(self._query, readings)
-        began = cpu_time()
-        rests = self._settled and began < self._rests_until
+        rests = self._settled and not self._rest.over
         if rests or not is_representative(self._query, known) or not self._drifted(known):
             return now
-        best = self._better(now, known)
-        self._rests_until = cpu_time() + _REST * (cpu_time() - began)
-        return best
+        with self._rest.search():
+            return self._better(now, known)
 
     def _better(self, now: Tree | None, known: Statistics) -> Tree | None:
         tree, cost = best_tree(self._query, known, self._weights)

@@ -76,6 +76,7 @@ class Call:
 
 
 Expression = Column | Literal | Call
+_STREAMS = "_streams"
 
 
 def columns_of(expression: Expression) -> Iterator[Column]:
@@ -88,5 +89,9 @@ def columns_of(expression: Expression) -> Iterator[Column]:
 
 
 def streams_of(expression: Expression) -> frozenset[str]:
-    """The names of the streams mentioned."""
-    return frozenset(column.stream for column in columns_of(expression))
+    """The names of the streams mentioned; found once, since planning asks very often."""
+    known: frozenset[str] | None = vars(expression).get(_STREAMS)
+    if known is None:
+        known = frozenset(column.stream for column in columns_of(expression))
+        vars(expression)[_STREAMS] = known
+    return known

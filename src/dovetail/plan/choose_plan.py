@@ -4,7 +4,7 @@ Probe orders come first: smallest expected matches first. Given these, how one w
 another, so each stream's structure is chosen for itself: the one whose insertions and probes cost least together.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from dovetail.model.algorithm import Algorithm
 from dovetail.model.decision import Decision
@@ -32,7 +32,7 @@ class Planner:
     def choose(self, known: Statistics) -> Plan:
         """What the rules decide by predicted cost; what the query sets by hand stays."""
         decided = decide(Draft(self.query, self._predicates, known, self.window_costs))
-        return self.plan(decided.orders, decided.algorithms, decided.lazy)
+        return self.plan(decided.orders, decided.algorithms, decided.lazy or ())
 
     def window_costs(self, orders: Orders, name: str, known: Statistics) -> dict[Algorithm, float]:
         """What storing one stream and probing its window costs per second, in each possible way."""
@@ -52,9 +52,9 @@ class Planner:
         """Every stream stored in the same way, where it can be."""
         return self.plan(orders, {name: algorithm for name, some in self._possible.items() if algorithm in some})
 
-    def plan(self, orders: Orders, algorithms: Mapping[str, Algorithm], lazy: tuple[str, ...] = ()) -> Plan:
+    def plan(self, orders: Orders, algorithms: Mapping[str, Algorithm], lazy: Collection[str] = ()) -> Plan:
         """The plan with these orders and structures, and windows that forget lazily."""
-        key = tuple(orders.items()), tuple(algorithms.items()), lazy
+        key = tuple(orders.items()), tuple(algorithms.items()), tuple(lazy)
         if key not in self._made:
             self._made[key] = plan_query(self.query, orders, algorithms, lazy)
         return self._made[key]

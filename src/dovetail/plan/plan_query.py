@@ -44,14 +44,12 @@ def plan_query(
     if query.answered is not None:
         return plan_asof(query)
     predicates = close_equalities(query.predicates)
-    decided = decide(Draft(query, predicates))
-    algorithms = {**decided.algorithms, **(algorithms or {})}
-    orders = {**decided.orders, **(orders or {})}
-    probes = {name: levels_of(name, orders[name], predicates, algorithms) for name in query.names}
-    steps = plan_steps(query, algorithms) if query.stepwise else None
+    plan = decide(Draft(query, predicates, orders=orders or {}, algorithms=algorithms or {}, lazy=lazy))
+    probes = {name: levels_of(name, plan.orders[name], predicates, plan.algorithms) for name in query.names}
+    steps = plan_steps(query, plan.algorithms) if query.stepwise else None
     levels = [level for each in probes.values() for level in each] + (steps.levels if steps else [])
-    lazy = decided.lazy if lazy is None else lazy
-    storage = {name: _storage(query, name, algorithms[name], levels, name in lazy) for name in query.names}
+    lazy = plan.lazy or ()
+    storage = {name: _storage(query, name, plan.algorithms[name], levels, name in lazy) for name in query.names}
     verify = tuple(to_verify(query.predicates, levels))
     return Plan(query, storage, probes, verify, steps)
 

@@ -4,7 +4,7 @@ The first plan of a query and every plan that follows while it runs are made by 
 alone, later by what is known about the streams, and by what each way to store a window would cost.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dovetail.model.algorithm import Algorithm
@@ -15,13 +15,13 @@ from dovetail.plan.choose_algorithm import choose_algorithm
 from dovetail.plan.choose_invalidation import choose_lazy
 from dovetail.plan.choose_probe_order import choose_probe_order
 
-Orders = Mapping[str, tuple[str, ...]]
+Orders = Mapping[str, Sequence[str]]
 WindowCosts = Callable[[Orders, str, Statistics], Mapping[Algorithm, float]]
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A plan in the making; ``predicates`` with the equalities that follow from others."""
+    """A plan in the making; ``predicates`` with the equalities that follow from others. What it has is not decided."""
 
     query: JoinQuery
     predicates: Sequence[Predicate]
@@ -29,14 +29,15 @@ class Draft:
     costs: WindowCosts | None = None
     orders: Orders = field(default_factory=dict)
     algorithms: Mapping[str, Algorithm] = field(default_factory=dict)
-    lazy: tuple[str, ...] = ()
+    lazy: Collection[str] | None = None
 
 
 def probe_orders(draft: Draft) -> Draft:
     """In which order an arrival of each stream probes the others."""
     names = draft.query.names
-    orders = {name: choose_probe_order(name, names, draft.predicates, draft.known) for name in names}
-    return replace(draft, orders=orders)
+    missing = [name for name in names if name not in draft.orders]
+    chosen = {name: choose_probe_order(name, names, draft.predicates, draft.known) for name in missing}
+    return replace(draft, orders={**draft.orders, **chosen})
 
 
 def structures(draft: Draft) -> Draft:
@@ -44,14 +45,15 @@ def structures(draft: Draft) -> Draft:
     costs = {
         name: draft.costs(draft.orders, name, draft.known) if draft.costs and draft.known else None
         for name in draft.query.names
+        if name not in draft.algorithms
     }
     chosen = {name: choose_algorithm(draft.query, name, draft.predicates, costs[name]) for name in costs}
-    return replace(draft, algorithms=chosen)
+    return replace(draft, algorithms={**draft.algorithms, **chosen})
 
 
 def invalidation(draft: Draft) -> Draft:
     """Which windows forget lazily."""
-    return replace(draft, lazy=choose_lazy(draft.query, draft.known))
+    return draft if draft.lazy is not None else replace(draft, lazy=choose_lazy(draft.query, draft.known))
 
 
 RULES: tuple[Callable[[Draft], Draft], ...] = (probe_orders, structures, invalidation)
