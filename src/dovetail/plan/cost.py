@@ -199,7 +199,7 @@ def probed(
     elif isinstance(access, BandAccess) and access.cells is not None:
         yield "cell_probe", looks
         yield from _away("cell_probe", looks, tuples)
-        yield "cell_step", 1.5 * found + looks
+        yield "cell_step", 1.5 * (found + looks * share * step.met.ahead) + looks
     elif isinstance(access, KeyAccess) and plan.storage[level.stream].algorithm == "hash":
         walked = found + looks * (share * step.met.ahead + _strangers(tuples))
         yield "hash_probe", looks
