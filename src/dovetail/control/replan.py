@@ -1,10 +1,10 @@
 """When a running join should be planned anew: statistics in, a plan out, or none because the old one will do.
 
 A new plan is only looked for when rates, windows or matches per probe have drifted by a fifth or more since the last
-look (keys that change show in the matches). It is only taken up if it wins twice in a row, saves a twentieth of what
-the two do differently, and pays for building its indexes within a few seconds of the streams' time. So plans neither
-flutter between two that are about equal nor follow every burst. Plans of many streams take a while to make, so there is
-a rest between two looks at them, see ``rest``.
+look (keys that change show in the matches). It is only taken up if it wins twice in a row, or costs a quarter, saves a
+twentieth of what the two do differently, and pays for building its indexes within a few seconds of the streams' time.
+So plans neither flutter between two that are about equal nor follow every burst. Plans of many streams take a while to
+make, so there is a rest between two looks at them, see ``rest``.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +23,7 @@ from dovetail.plan.physical import Plan
 
 DRIFT = 1.2
 GAIN = 0.95
+AT_ONCE = 0.25  # a plan that costs no more than this share need not win twice
 PAYBACK_S = 5.0
 FILLED = 0.25
 FEW_MATCHES = 0.1
@@ -50,11 +51,12 @@ class Replan:
             return None
         known = look()
         best = self._planner.choose(known)
-        if not self._pays(now, best, known):
+        share = self._share(now, best, known)
+        if share >= GAIN:
             self._favourite = None
             return None
         won_before, self._favourite = best is self._favourite, best
-        if not won_before:
+        if not won_before and share > AT_ONCE:
             return None
         self._favourite = None
         return best
@@ -66,11 +68,12 @@ class Replan:
         self._seen = fresh
         return True
 
-    def _pays(self, now: Plan, best: Plan, known: Statistics) -> bool:
+    def _share(self, now: Plan, best: Plan, known: Statistics) -> float:
+        """What the best plan costs beside the one that runs; all of it, if it does not pay for its indexes."""
         if decision_of(best) == decision_of(now):
-            return False
+            return 1.0
         before, after = self._apart(work(now, known), work(best, known))
-        return after < GAIN * before and self._rebuilding(now, best, known) < (before - after) * PAYBACK_S
+        return after / before if self._rebuilding(now, best, known) < (before - after) * PAYBACK_S else 1.0
 
     def _apart(self, before: Mapping[str, float], after: Mapping[str, float]) -> tuple[float, float]:
         """The costs of two plans, without the work that both do alike."""

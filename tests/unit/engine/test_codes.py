@@ -1,5 +1,7 @@
 """Codes of texts: the same in every release, since they say which bucket of a checkpoint a key is in."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -24,5 +26,5 @@ def test_texts_side_by_side_have_the_codes_that_each_has_alone(count: int, longe
     offsets = np.cumsum([3, *random.integers(0, longest + 1, count)]).astype(np.int32)
     data = random.integers(0, 256, offsets[-1] + 5).astype(np.uint8)
     found = hash_bytes(offsets, data)
-    texts = [data[start:stop].tobytes() for start, stop in zip(offsets, offsets[1:], strict=False)]
+    texts = [data[start:stop].tobytes() for start, stop in pairwise(offsets)]
     assert found.tolist() == [code_of(text) for text in texts]
