@@ -76,3 +76,26 @@ def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, kind):
                 yield path.relative_to(ROOT / "src" / "dovetail").as_posix(), node
+
+
+def test_every_number_says_why() -> None:
+    """A constant that is a number, or some numbers, has a comment on its line or above it."""
+    silent = [
+        f"{path.relative_to(ROOT)}:{line}" for path in FILES for line in _numbers_without_reason(path.read_text())
+    ]
+    assert silent == []
+
+
+def _numbers_without_reason(text: str) -> Iterator[int]:
+    lines = text.splitlines()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.BinOp | ast.UnaryOp | ast.Tuple):
+            numbers = [each for each in ast.walk(node.value) if isinstance(each, ast.Constant)]
+            others = [each for each in ast.walk(node.value) if isinstance(each, ast.Call | ast.Attribute)]
+            said = "#" in "".join(lines[node.lineno - 2 : node.end_lineno])
+            if not said and not others and any(type(each.value) in (int, float) for each in numbers):
+                yield node.lineno
+
+
+def test_the_test_of_numbers_finds_one() -> None:
+    assert list(_numbers_without_reason("A = 3\nB = 4  # two pairs\nC = 'text'\n")) == [1]

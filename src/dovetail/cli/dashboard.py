@@ -11,8 +11,8 @@ import typer
 from dovetail.dashboard.server import Dashboard
 from dovetail.runtime.start_reports import reports_folder
 
-PORT = 8347
-_FAILURE = 1
+PORT = 8347  # a port that no well-known service uses
+_FAILURE = 1  # the exit status of Unix for a command that failed
 
 
 def dashboard(

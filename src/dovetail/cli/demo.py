@@ -25,7 +25,7 @@ from dovetail.cli.java import complaint_about_java
 from dovetail.errors import DovetailError
 from dovetail.runtime.start_reports import start_reports
 
-LOOK_EVERY = 0.2
+LOOK_EVERY = 0.2  # seconds: Ctrl-C seems to act at once
 REPORTS = "reports"
 
 See = Callable[[pa.Table], None]

@@ -20,7 +20,7 @@ from dovetail.sql.declarations import StreamDeclaration
 
 FILES = 2000  # footers read before a start: a second or so
 _LIMITS = {"maxfilespertrigger", "maxbytespertrigger"}
-_SECOND_US = 1_000_000
+_SECOND_US = 1_000_000  # advice is rounded up to whole seconds
 
 
 @dataclass(frozen=True)

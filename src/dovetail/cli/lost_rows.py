@@ -14,7 +14,7 @@ from typing import Any
 from dovetail.model.duration import duration_text
 
 WORTH_A_WARNING = 0.01  # a share that changes what a reader concludes from the results
-_SECOND_US = 1_000_000
+_SECOND_US = 1_000_000  # advice is rounded up to whole seconds
 
 Streams = Mapping[str, Mapping[str, Any]]
 

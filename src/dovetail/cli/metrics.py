@@ -10,7 +10,7 @@ from dovetail.cli.dashboard import existing_reports, until_told
 from dovetail.dashboard.board import Board
 
 PORT = 9464  # where OpenTelemetry's own Prometheus exporters listen
-_FAILURE = 1
+_FAILURE = 1  # the exit status of Unix for a command that failed
 
 
 def metrics(

@@ -19,7 +19,7 @@ from dovetail.sql import Pipeline, parse_pipeline
 from dovetail.sql.declarations import SinkDeclaration, StreamDeclaration
 from dovetail.sql.pipeline import Derived, Insert
 
-MISTAKE = 2
+MISTAKE = 2  # the exit status of Unix for wrong usage
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from dovetail.sql.declarations import StreamDeclaration
 if TYPE_CHECKING:
     from dovetail.runtime.spark.frames import DataFrame, SparkSession
 
-FAILURE = 1
-LOOK_EVERY = 0.2
+FAILURE = 1  # the exit status of Unix for a command that failed
+LOOK_EVERY = 0.2  # seconds: Ctrl-C seems to act at once
 _OWN_SCHEMA = ("kafka", "rate", "rate-micro-batch", "socket")
 
 

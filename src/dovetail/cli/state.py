@@ -16,7 +16,7 @@ from dovetail.engine.operator.snapshot import read_snapshot
 from dovetail.engine.operator.survey import Survey, survey_state
 from dovetail.errors import DovetailError
 
-FAILURE = 1
+FAILURE = 1  # the exit status of Unix for a command that failed
 _COLUMNS = ("operator", "bucket", "stream", "tuples", "bytes", "oldest", "newest", "watermark", "waits")
 
 Held = list[tuple[int, int | None, Changes]]  # by operator and bucket; a snapshot has no buckets

@@ -35,11 +35,11 @@ from dovetail.observe.budget_report import budget_report
 from dovetail.plan.join_graph import close_equalities
 
 _ENDLESS = 1 << 60  # rows of a stream that may wait before the first interval has shown its rate
-_FEW_ROWS, _MANY_ROWS = 16, 1 << 14
-_ROOM = 1024
+_FEW_ROWS, _MANY_ROWS = 16, 1 << 14  # few: what a call costs is shared by some; many: control looks often
+_ROOM = 1024  # rows: a quiet stream may still send a batch
 _PIECES = 20  # an interval's work is cut into at least so many, lest one takes more than is left
-_RECENT = 0.5
-_MEMORY = 0.98
+_RECENT = 0.5  # half of what it knew before: it follows within a few intervals
+_MEMORY = 0.98  # the last fifty calls count, so that one slow call does not
 
 Orders = Mapping[str, Order]
 Windows = Mapping[str, Mapping[str, Seen]]

@@ -24,9 +24,9 @@ import numpy.typing as npt
 
 from dovetail.plan.kang_shares import regulated_rates
 
-_SWEEPS = 200
-_HALVINGS = 60
-_LEAST = 1e-6
+_SWEEPS = 200  # steps shrink geometrically; this ends them in any case
+_HALVINGS = 60  # a double has 53 bits
+_LEAST = 1e-6  # of the budget, so that nothing is divided by zero
 
 Floats = npt.NDArray[np.float64]
 

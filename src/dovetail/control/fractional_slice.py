@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from dovetail.control.harvest_model import Counts, Direction, Setting
 
-_MOST_MOVES = 100
-_CLEARLY = 0.7
+_MOST_MOVES = 100  # each must pay, so there are few; this ends them in any case
+_CLEARLY = 0.7  # a move must gain more than the estimates are wrong by
 
 
 @dataclass(frozen=True)

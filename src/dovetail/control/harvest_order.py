@@ -22,9 +22,9 @@ from dovetail.control.harvest_model import Direction, HarvestStep
 from dovetail.control.probe_positions import Order, Places
 from dovetail.control.solve_greedy import solve_forwards
 
-_BETTER = 1.1
-_ALL = 3
-_ROUNDS = 4
+_BETTER = 1.1  # another order makes learned ages useless, so it must give a tenth more
+_ALL = 3  # streams of which all six orders are tried
+_ROUNDS = 4  # of swapping neighbours; each swap costs one solution of the model
 
 
 def best_order(steps: Mapping[str, HarvestStep], order: Order, places: Places, rate: float, budget: float) -> Order:

@@ -28,6 +28,7 @@ from dovetail.control.solve_greedy import solve_forwards
 from dovetail.control.spare_capacity import Supply
 from dovetail.control.throttle import FEWEST
 
+# finer where few rows are kept: there a step changes most
 _SHARES = (0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.05, 0.02, FEWEST)
 _DEAR = 0.1  # of the time goes into letting tuples in: fewer of them may be better
 _LITTLE = 0.02  # of the work: so may they be if hardly any of it can be done

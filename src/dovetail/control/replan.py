@@ -21,12 +21,12 @@ from dovetail.plan.choose_plan import Planner, decision_of
 from dovetail.plan.cost import Weights, stored, work
 from dovetail.plan.physical import Plan
 
-DRIFT = 1.2
-GAIN = 0.95
+DRIFT = 1.2  # a fifth: smaller changes are within what a reading is wrong by
+GAIN = 0.95  # a twentieth: predictions are not better than that
 AT_ONCE = 0.25  # a plan that costs no more than this share need not win twice
-PAYBACK_S = 5.0
-FILLED = 0.25
-FEW_MATCHES = 0.1
+PAYBACK_S = 5.0  # of the streams' time: conditions last longer than that, or the plan is not worth it
+FILLED = 0.25  # of what rate and width say; half-empty windows between two blocks are normal
+FEW_MATCHES = 0.1  # per probe; below it, twice as many change the cost by next to nothing
 _PLAN_S = 0.0002  # what it takes to plan, by the cube of the number of streams: 0.1 s for eight
 _QUICK = 4  # streams up to which planning takes too little to rest
 

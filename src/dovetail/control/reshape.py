@@ -18,7 +18,7 @@ from dovetail.model.tree import Tree
 from dovetail.plan.cost import Weights
 from dovetail.plan.split_operator import CLEARLY, best_tree, shape_cost
 
-_PAYBACK_S = 10.0
+_PAYBACK_S = 10.0  # twice that of a new plan: all stored tuples are dealt out again
 _SEARCH_S = {3: 0.0, 4: 0.1, 5: 0.6, 6: 2.4, 7: 6.0, 8: 20.0}  # by streams of one key, measured; of three it is 0.02 s
 _GREEDY_S = 2.0  # of nine streams and more, which are not searched as a whole
 

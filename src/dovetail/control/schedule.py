@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dovetail.model.schedule import Schedule
 from dovetail.plan.share_queries import ScheduleName, SharedPlan, window_sizes
 
-MOST_STAGES = 8
+MOST_STAGES = 8  # each stage is one more pass over the batch
 
 Sizes = Mapping[str, int]
 

@@ -27,10 +27,10 @@ from dovetail.engine.buffer.header import finite
 from dovetail.model.budget import Budget
 from dovetail.model.shedding import FAR, Pick, Picks, Shed
 
-_LESS = 1.25
+_LESS = 1.25  # a quarter: four steps more than double it, and one does not overshoot by much
 _EASE = 0.97  # of the least that keeps enough is tried next, while enough is kept
-_OVERHEAD = 1.0
-_LEAST = 1e-4
+_OVERHEAD = 1.0  # comparisons: what looking at a slice costs beside those in it
+_LEAST = 1e-4  # some work is always done, so that something is learned
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ import numpy as np
 from dovetail.control.harvest_model import Floats
 from dovetail.engine.buffer.header import numbers
 
-_FADE = 0.6
+_FADE = 0.6  # of what an interval says four tenths are new: two intervals outweigh all before
 _FEW, _ENOUGH = 100.0, 30.0  # results that still count if there are new ones; that do however long ago they were found
-_ROUNDS = 4
+_ROUNDS = 4  # each brings yields and their average closer together
 
 Direction = tuple[str, str]
 BySlice = dict[Direction, Floats]

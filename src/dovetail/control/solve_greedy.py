@@ -25,7 +25,7 @@ from dovetail.engine.kernels import greedy_steps
 from dovetail.model.harvest import Metric
 
 _METRICS = {"output": greedy_steps.OUTPUT, "output per cost": greedy_steps.OUTPUT_PER_COST, "delta": greedy_steps.DELTA}
-_ROUNDS = 4
+_ROUNDS = 4  # of exchanging one step for another; a round that gains nothing is the last
 
 Whole = npt.NDArray[np.int64]
 

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from math import inf
 
 _DRAIN = 0.1  # of the tuples that wait are to be joined within an interval
-_FADE = 0.9
+_FADE = 0.9  # the last ten intervals count
 _RIDGE = 0.002  # tuples and comparisons that always grow together are laid to the comparisons
 _STEADY = 0.15  # a window that is so near to what its stream fills is as full as it will be
-_LEAST_GROWTH, _MOST_GROWTH = 0.2, 5.0
+_LEAST_GROWTH, _MOST_GROWTH = 0.2, 5.0  # a window's size is predicted within what one interval can change
 _LEAST_WORK = 0.05  # of what a tuple takes is comparing, at least
 
 

@@ -30,9 +30,9 @@ from math import inf, sqrt
 from dovetail.control.drop_rates import Arriving, keep_rates
 from dovetail.plan.allocate_memory import allocate_memory
 
-_LEAST = 1e-6
-_FINEST = 1e-3
-_SLACK = 1 + 1e-9
+_LEAST = 1e-6  # tuples, so that nothing is divided by zero
+_FINEST = 1e-3  # of a stream's CPU: finer than it can be measured
+_SLACK = 1 + 1e-9  # what rounding may add to a full memory
 
 Shares = dict[str, float]
 

@@ -21,8 +21,8 @@ same rule, and opens again before z does.
 
 from dataclasses import dataclass
 
-SMALLEST = 0.001
-FEWEST = 0.01
+SMALLEST = 0.001  # of the work: below it nothing is learned and the way back takes too long
+FEWEST = 0.01  # of the rows: with fewer there is nothing to learn from
 
 
 @dataclass

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dovetail.dashboard.incoming import number
 
-BINS = 1000
+BINS = 1000  # more than a screen has columns of pixels
 Floats = npt.NDArray[np.float64]
 
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-STREAMS = 2000
-NAME = 200
-TEXT = 2000
-DEPTH = 12
-ITEMS = 5000
-_TIMES = (0.0, 1e11)
+STREAMS = 2000  # reports are foreign input: far above any real query, and still quick to draw
+NAME = 200  # characters; longer ones break the page's lines
+TEXT = 2000  # characters: an error with its reason
+DEPTH = 12  # a plan of many operators nests about so deeply
+ITEMS = 5000  # of one list, so that a report cannot fill the memory
+_TIMES = (0.0, 1e11)  # seconds since 1970, until the year 5138
 
 Numbers = dict[str, float]
 

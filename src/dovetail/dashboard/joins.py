@@ -16,11 +16,11 @@ from dovetail.dashboard.incoming import Line, Metrics
 from dovetail.dashboard.shedding import numbers_of
 from dovetail.dashboard.timeline import Timeline
 
-JOINS = 100
-RECENT_ROWS = 30
-MARKS = 50
-OVERLAP_S = 2.0
-GAP_S = 15.0
+JOINS = 100  # a list longer than that is not read
+RECENT_ROWS = 30  # a screenful
+MARKS = 50  # restarts that a plot can show side by side
+OVERLAP_S = 2.0  # a run's last report may come after its successor's first
+GAP_S = 15.0  # three signs of life missed in a row
 _SHARES = ("completeness", "throttle")
 
 

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 from dovetail.dashboard.board import Board
 from dovetail.dashboard.connections import MOST, Connections
 
-MOST_ROWS = 2000
+MOST_ROWS = 2000  # an answer stays below a megabyte
 STATIC = {
     "/": ("page.html", "text/html; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
@@ -39,7 +39,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_POLL_S = 0.1
+_POLL_S = 0.1  # closing the page takes no longer than that
 _OWN_NAMES = {"localhost", "127.0.0.1", "::1"}
 
 

@@ -16,8 +16,8 @@ from typing import Any
 from dovetail.dashboard.ages import heat
 from dovetail.dashboard.incoming import number
 
-STRIPS = 40
-CELLS = 100
+STRIPS = 40  # as many as can be told apart on a laptop's screen
+CELLS = 100  # as many as can be told apart in a strip
 _SHARES = ("throttle", "completeness", "completeness_low", "completeness_high", "missed", "cpu", "given_s", "used_s")
 
 

@@ -17,9 +17,10 @@ from typing import Any
 from dovetail.observe.report_file import report_files
 from dovetail.observe.reporter import VERSION
 
-HISTORY_S = 3600.0
-LINE_BYTES = 4_000_000
-LOOK_BYTES = 32_000_000
+HISTORY_S = 3600.0  # the last hour, which is what the page plots
+LINE_BYTES = 4_000_000  # far above any report: a longer line is none
+LOOK_BYTES = 32_000_000  # read at once: some tenths of a second, so that the page answers
+# never a link or a pipe that somebody put there
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 

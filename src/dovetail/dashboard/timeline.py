@@ -17,9 +17,9 @@ from math import isfinite
 import numpy as np
 import numpy.typing as npt
 
-FINE = 300
-COARSE = 360
-COARSE_S = 10.0
+FINE = 300  # seconds: five minutes of reports as they come
+COARSE = 360  # an hour of ten-second means
+COARSE_S = 10.0  # an hour then has as many points as a plot has columns
 
 Array = npt.NDArray[np.float64]
 

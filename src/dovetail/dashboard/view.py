@@ -14,10 +14,10 @@ from dovetail.dashboard.incoming import Metrics
 from dovetail.dashboard.joins import Join, lags
 from dovetail.dashboard.shedding import dropped_of, shedding_view
 
-DRAWN = 8
-QUIET_S = 10.0
-DEAD_S = 20.0
-SHOWN_S = 3600.0
+DRAWN = 8  # streams of a plan that fit on a laptop's screen
+QUIET_S = 10.0  # two signs of life missed
+DEAD_S = 20.0  # four signs of life missed
+SHOWN_S = 3600.0  # the hour that is kept
 _COUNTS = ("rows", "late", "ahead", "null_time", "repeated", "filtered", "unmatchable", "stored", "bytes", "waiting")
 
 

@@ -19,7 +19,7 @@ _UNITS_US = {
     "d": 86_400_000_000,
     "week": 604_800_000_000,
 }
-_LONGEST_US = 1 << 60
+_LONGEST_US = 1 << 60  # 36,000 years: sums with a time stay within 64 bits
 # The longest that periods of the calendar last, by the words of DATE_TRUNC.
 PERIODS_US = {
     name: _UNITS_US[name] for name in ("microsecond", "millisecond", "second", "minute", "hour", "day", "week")

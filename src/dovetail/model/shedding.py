@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-SLICES = 10
-MOST_SLICES = 100
-FAR = 1 << 60
+SLICES = 10  # as in the paper
+MOST_SLICES = 100  # what is learned of each must fit into an interval
+FAR = 1 << 60  # 36,000 years: sums with a time stay within 64 bits
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ last two to four seconds, and four seconds after a change nothing of the time be
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-SPAN_S = 2.0
+SPAN_S = 2.0  # rates of two seconds are steady enough to read
 
 
 class Recent(dict[Any, float]):

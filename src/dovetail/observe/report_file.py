@@ -19,11 +19,12 @@ from errno import ENOSPC
 from pathlib import Path
 from uuid import uuid4
 
-FILE_BYTES = 4_000_000
-KEPT_FILES = 4
-KEPT_SECONDS = 24 * 3600.0
-KEPT_IN_FOLDER = 200
+FILE_BYTES = 4_000_000  # read in some hundredths of a second
+KEPT_FILES = 4  # a run takes at most 16 MB
+KEPT_SECONDS = 24 * 3600.0  # a day: yesterday's runs can still be looked at
+KEPT_IN_FOLDER = 200  # a page opens that many quickly
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,48}-[0-9a-f]{14}-[0-9]{6}\.jsonl")
+# never a file or a link that somebody put there
 _CREATE = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 
 

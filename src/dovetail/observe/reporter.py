@@ -20,14 +20,14 @@ from typing import Any
 
 from dovetail.observe.report_file import ReportFile, new_run
 
-VERSION = 1
-INTERVAL_S = 1.0
-BYTES_PER_S = 100_000
-SHARE = 0.01
-MOST_S = 60.0
-SIGN_OF_LIFE_S = 5.0
-WAITING = 8
-LAST_WORDS_S = 2.0
+VERSION = 1  # of the format of a report
+INTERVAL_S = 1.0  # a page that changes faster cannot be read
+BYTES_PER_S = 100_000  # a day of the largest reports is below 10 GB
+SHARE = 0.01  # of the join's time
+MOST_S = 60.0  # however large a report is, one comes every minute
+SIGN_OF_LIFE_S = 5.0  # a page can tell within seconds that a run has died
+WAITING = 8  # reports; a slow disk loses some instead of holding the join up
+LAST_WORDS_S = 2.0  # what a slow disk may hold up the end of a run
 
 
 class Reporter:

@@ -5,7 +5,7 @@ from typing import Any
 
 from dovetail.observe.reporter import Reporter
 
-PLAN_EVERY = 10
+PLAN_EVERY = 10  # a plan is the largest part of a report and seldom changes
 
 
 class Reports:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-ROWS = 8
-COLUMNS = 12
-CHARACTERS = 80
+ROWS = 8  # a table that fits beside the plots
+COLUMNS = 12  # a table that fits beside the plots
+CHARACTERS = 80  # of a value: a line of the page
 
 
 def sample_rows(batch: pa.RecordBatch | pa.Table) -> dict[str, Any]:

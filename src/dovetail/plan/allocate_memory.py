@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import prod
 
-_ROUNDS = 100
-_CLOSE = 1e-9
+_ROUNDS = 100  # each must gain; this ends them in any case
+_CLOSE = 1e-9  # rounding of sums
 
 Tuples = dict[str, float]
 

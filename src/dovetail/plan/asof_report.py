@@ -11,7 +11,7 @@ from dovetail.plan.physical import key_text
 from dovetail.plan.plan_asof import Side, sides_of
 from dovetail.plan.thread_cells import why_one_thread
 
-ASSUMED_PARTITIONS = 4
+ASSUMED_PARTITIONS = 4  # a small session; said in the report
 
 
 def asof_report(query: JoinQuery) -> dict[str, Any]:

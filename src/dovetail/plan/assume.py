@@ -19,8 +19,8 @@ from dovetail.model.window import RowWindow, TimeWindow, length_s
 from dovetail.plan.estimate import ASSUMED_KEYS
 from dovetail.plan.physical import LARGEST_BLOCK
 
-ASSUMED_RATE = 1000.0
-ASSUMED_BLOCK_S = 0.1
+ASSUMED_RATE = 1000.0  # of a busy sensor network; said in explain(), replaced by what is measured
+ASSUMED_BLOCK_S = 0.1  # what a person notices; said in explain(), replaced by what is measured
 ASSUMED_ROWS = 1e6  # of a stream without a window
 
 Given = float | Mapping[str, float] | None

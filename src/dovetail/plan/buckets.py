@@ -15,7 +15,7 @@ from dovetail.model.predicate import Equality
 from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow
 
-MERGED_FROM = 3
+MERGED_FROM = 3  # partitions from which on several buckets pay, as said above
 
 
 def buckets_of(query: JoinQuery, partitions: int) -> int:

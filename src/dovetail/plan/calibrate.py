@@ -20,9 +20,9 @@ import numpy as np
 
 from dovetail.plan.cost import TYPICAL, Weights
 
-_SWEEPS = 1000
+_SWEEPS = 1000  # of the fit, one weight after the other; it is made once per machine
 _PULL = 0.1  # how strongly a weight is held to its typical value, against one run's relative error of 1
-FORMAT = 2
+FORMAT = 2  # of the file; others are measured again
 
 
 @dataclass(frozen=True)

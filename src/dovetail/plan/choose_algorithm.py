@@ -16,7 +16,7 @@ from dovetail.model.algorithm import Algorithm
 from dovetail.model.predicate import Alternatives, Band, Equality, Predicate, predicate_streams
 from dovetail.model.query import JoinQuery
 
-_NARROWEST = 1e-300
+_NARROWEST = 1e-300  # one over it is still a number
 _ROUNDING = 1e-14  # of the ends of a band: cells much narrower than what they are rounded by would be too many
 
 

@@ -13,8 +13,8 @@ from dovetail.plan.estimate import selectivity
 from dovetail.plan.in_time import met
 from dovetail.plan.join_graph import applicable
 
-_RANK = {Equality: 0, Band: 1, Similarity: 2}
-_UNTIED = 9
+_RANK = {Equality: 0, Band: 1, Similarity: 2}  # by how few tuples each usually leaves
+_UNTIED = 9  # behind every kind of tie
 
 
 def choose_probe_order(

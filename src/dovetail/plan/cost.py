@@ -37,7 +37,7 @@ from dovetail.plan.physical import (
 )
 
 Steps = Mapping[str, Sequence[LevelEstimate]]  # of the probes of each arriving stream
-NEAR_TUPLES, REMOTE_TUPLES = 1 << 11, 1 << 17
+NEAR_TUPLES, REMOTE_TUPLES = 1 << 11, 1 << 17  # about what the first cache, and all caches of a core, hold
 LINE = 8  # neighbours in memory that come along with a tuple
 STRETCH = 256  # a scan counts matches in stretches of so many tuples, and looks again only where it found some
 

@@ -19,9 +19,10 @@ from dovetail.plan.in_time import Met, met
 from dovetail.plan.join_graph import applicable
 from dovetail.plan.physical import Key, KeyAccess, Level, key_text
 
-ASSUMED_KEYS = 1000.0
+ASSUMED_KEYS = 1000.0  # until keys are counted; said in explain()
+# as for a thousandth to a tenth: the middle of what people ask for
 _ASSUMED: Mapping[type, float] = {Band: 0.01, Similarity: 0.01}
-_ASSUMED_OTHERWISE = 1 / 3
+_ASSUMED_OTHERWISE = 1 / 3  # the customary guess for an inequality
 
 
 def selectivity(known: Statistics, predicates: Sequence[Predicate], bound: frozenset[str], name: str) -> float:

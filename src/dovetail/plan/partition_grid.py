@@ -40,7 +40,7 @@ from dovetail.model.window import RowWindow
 from dovetail.plan.join_graph import key_classes
 from dovetail.plan.keep_groups import keeps_groups
 
-RANGE_WIDTH_IN_BANDS = 4
+RANGE_WIDTH_IN_BANDS = 4  # a quarter of the tuples is near an edge and copied
 
 
 @dataclass(frozen=True)

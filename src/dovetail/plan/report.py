@@ -33,9 +33,9 @@ from dovetail.plan.physical import (
 )
 from dovetail.plan.thread_cells import why_one_thread
 
-ASSUMED_PARTITIONS = 4
-_TEXT_BYTES = 24
-_INDEX_BYTES = {"hash": 12, "sorted": 16, "scan": 0}
+ASSUMED_PARTITIONS = 4  # a small session; said in the report
+_TEXT_BYTES = 24  # a short name and its offset
+_INDEX_BYTES = {"hash": 12, "sorted": 16, "scan": 0}  # a link and its share of the table's heads; two sorted numbers
 
 
 def plan_report(plan: Plan, known: Statistics, weights: Weights, by_rule: bool = False) -> dict[str, Any]:

@@ -27,8 +27,9 @@ from dovetail.plan.share_queries import Member
 
 RATE = 1000.0  # tuples per second of each stream
 MATCH = 1e-5  # of all pairs
+# customary guesses for conditions on one stream
 PASSES = {"eq": 0.01, "in": 0.05, "like": 0.1, "lt": 1 / 3, "le": 1 / 3, "gt": 1 / 3, "ge": 1 / 3}
-OTHERWISE = 0.5
+OTHERWISE = 0.5  # nothing is known: one in two
 ENOUGH_S = 1.0  # of event time, before measured rates count
 
 # Nanoseconds.

@@ -21,7 +21,7 @@ from dovetail.plan.partition_grid import Axis, Grid, KeyAxis, RangeAxis, Reach, 
 from dovetail.plan.physical import Group, Key, Number
 
 Integers = npt.NDArray[np.int64]
-_FARTHEST = 1 << 62
+_FARTHEST = 1 << 62  # cells beyond are one; sums stay within 64 bits
 
 
 @dataclass(frozen=True)

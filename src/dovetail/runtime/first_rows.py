@@ -20,7 +20,7 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.window import UNBOUNDED_US, TimeWindow
 
 FIRST_ROWS = 512  # joined in about a millisecond
-_LAST = 1 << 62
+_LAST = 1 << 62  # behind every time
 Push = Mapping[str, pa.Table | pa.RecordBatch]
 Tables = dict[str, pa.Table]
 Times = npt.NDArray[np.int64]

@@ -20,8 +20,8 @@ from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "x": pa.float64()})
-SECOND = 1_000_000
-_PARTS = 8
+SECOND = 1_000_000  # in microseconds
+_PARTS = 8  # measured one after the other, so that a pause of the machine meets one
 
 Pushes = list[tuple[str, pa.RecordBatch]]
 

@@ -23,7 +23,7 @@ from dovetail.sql.types import is_instant
 Terms = list[tuple[int, Expression]]
 _INT, _FLOAT = pa.int64(), pa.float64()
 _MIRROR = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq"}
-_EXACT_FLOAT = 2**53
+_EXACT_FLOAT = 2**53  # whole numbers up to it are exact doubles
 
 
 def as_band(conjunct: Call, order: tuple[str, ...]) -> Band | None:

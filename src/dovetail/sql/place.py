@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dovetail.errors import QueryError
 
-_WIDEST = 160
+_WIDEST = 160  # a longer line is no help in an error
 
 
 @dataclass(frozen=True)

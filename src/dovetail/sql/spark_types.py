@@ -33,7 +33,7 @@ _SIMPLE = {
 }
 _DECIMAL = ("DECIMAL", "DEC", "NUMERIC")
 _KNOWN = [*_SIMPLE, "DECIMAL", "ARRAY", "MAP", "STRUCT"]
-_DEEPEST = 50
+_DEEPEST = 50  # Python's stack holds it, and no real schema has it
 
 
 def read_type(reader: Reader, depth: int = 0) -> pa.DataType:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 Times = np.ndarray[Any, np.dtype[np.int64]]
-_SECOND = 1_000_000
+_SECOND = 1_000_000  # in microseconds
 
 
 def constant(rate: float, seconds: float) -> Times:

@@ -29,7 +29,7 @@ from dovetail.testing.arrivals import poisson
 from dovetail.testing.metered import MeteredRun
 from dovetail.testing.streams import correlated_values
 
-_SECOND = 1_000_000
+_SECOND = 1_000_000  # in microseconds
 
 
 @dataclass

@@ -16,7 +16,7 @@ import pyarrow as pa
 from dovetail.testing.arrivals import Times, poisson
 from dovetail.testing.script import Close, Event, Push, Script
 
-_SECOND = 1_000_000
+_SECOND = 1_000_000  # in microseconds
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from rich.console import Console
 from dovetail.cli.data_centre.sensors import EVERY_SECONDS, RACKS, START
 from dovetail.cli.data_centre.tally import Rack, Tally
 
-SHOWN_ALARMS = 2
-SHOWN_RACKS = 5
-PLAIN_EVERY = 2.0
+SHOWN_ALARMS = 2  # new ones scroll by: two can be read
+SHOWN_RACKS = 5  # as many as fit beside the counts on a small terminal
+PLAIN_EVERY = 2.0  # seconds: in a log file every line stays
 
 
 class Screen:

@@ -18,10 +18,10 @@ import dovetail as dv
 if TYPE_CHECKING:
     from dovetail.runtime.spark.frames import DataFrame, SparkSession
 
-RACKS = 20_000
-EVERY_SECONDS = 5
+RACKS = 20_000  # a large data centre, and more keys than a cache holds
+EVERY_SECONDS = 5  # how often a sensor reports; a minute is a whole number of rounds
 START = datetime(2026, 7, 1, 12, tzinfo=UTC)
-ROWS_PER_BATCH = 100_000
+ROWS_PER_BATCH = 100_000  # five rounds of all racks: batches of about a second on two cores
 CONDITION = "T.location = H.location AND T.value > 40 AND H.value > 80"
 
 _TROUBLED = "pmod(xxhash64(rack), 500) = 0"

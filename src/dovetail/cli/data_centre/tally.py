@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-RECENT = 3
+RECENT = 3  # batches: the speed shown follows within seconds and does not jump with each
 
 
 @dataclass(frozen=True)

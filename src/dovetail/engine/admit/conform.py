@@ -15,8 +15,8 @@ from dovetail.errors import DataError, nearest
 from dovetail.model.nested import extracted, path_of
 from dovetail.model.stream import Stream
 
-_US_PER_UNIT = {"s": 1_000_000, "ms": 1_000}
-_FARTHEST_US = 1 << 60
+_US_PER_UNIT = {"s": 1_000_000, "ms": 1_000}  # engine time is in microseconds
+_FARTHEST_US = 1 << 60  # 36,000 years: sums of a time and some windows stay within 64 bits
 _INT64 = np.dtype(np.int64)
 
 

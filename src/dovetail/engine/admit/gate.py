@@ -25,7 +25,7 @@ from dovetail.model.window import RowWindow
 
 Times = npt.NDArray[np.int64]
 
-_FEW = 64
+_FEW = 64  # rows let through together at least: what a call costs is shared by them
 
 
 class Gate:

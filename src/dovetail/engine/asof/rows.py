@@ -11,7 +11,7 @@ from dovetail.engine.buffer.columns import column_for, moved
 
 Integers = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int32]
-_SMALLEST = 64
+_SMALLEST = 64  # rows: one allocation for small streams
 
 
 class StoredRows:

@@ -13,7 +13,7 @@ from dovetail.engine.asof.side import Side
 from dovetail.engine.block.block import Block
 from dovetail.engine.buffer.section import SliceKey, Slices
 
-_SLICE_ROWS = 1 << 17
+_SLICE_ROWS = 1 << 17  # a slice of one number per row is a megabyte, as state stores like them
 
 
 class Stored:

@@ -11,7 +11,7 @@ from dovetail.engine.kernels import bounds_of, time_order
 Places = npt.NDArray[np.int64]
 Times = npt.NDArray[np.int64]
 
-_FAR, _MANY = 1 << 32, 1 << 31
+_FAR, _MANY = 1 << 32, 1 << 31  # a time and a place fit into one 64-bit number and are sorted together
 
 
 def places_in_order(times: Times) -> Places | None:

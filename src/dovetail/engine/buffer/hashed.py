@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dovetail.engine.buffer.columns import moved
 from dovetail.engine.kernels import cell_insert, hash_insert
 
-_SMALLEST = 10
+_SMALLEST = 10  # bits: a table of 8 kB, which is quickly emptied
 
 
 class HashIndex:

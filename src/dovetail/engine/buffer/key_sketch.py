@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from dovetail.engine.kernels.key_sketch import note_keys
 
-_BITS = 12
-_SIZE = 1 << _BITS
-_LEVELS = 3
+_BITS = 12  # 32 kB per level
+_SIZE = 1 << _BITS  # registers of a level
+_LEVELS = 3  # each counts sixteen times as many keys as the one before
 _FULL = 0.8  # above this share of used registers a level says little; the next one is asked
 _FEW = 200  # with fewer used registers than this, the level before would not be full
 

@@ -14,7 +14,7 @@ from dovetail.engine.block.ipc import batch_from_bytes, batch_to_buffer
 from dovetail.errors import StateError
 
 _MARK = b"DVC\x01"
-_START = len(_MARK) + 4
+_START = len(_MARK) + 4  # behind the mark and its checksum of four bytes
 _ARROW, _JSON = b"\xff\xff\xff\xff", b"{"  # how rows and headers begin that have no checksum
 
 

@@ -20,7 +20,7 @@ from dovetail.engine.kernels.asof import find_slots
 
 Codes = npt.NDArray[np.int64]
 Slots = npt.NDArray[np.int32]
-_SMALLEST = 64
+_SMALLEST = 64  # slots: one allocation for few keys
 
 
 class SlotTable:

@@ -29,8 +29,8 @@ from dovetail.plan.physical import Attribute, Group, Pair, Ranking, Storage
 
 Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
-_SMALLEST = 1024
-_SPARE = 1 << 18
+_SMALLEST = 1024  # tuples: one allocation for small windows
+_SPARE = 1 << 18  # tuples: below it giving memory back is not worth the copy
 
 Chains = list[tuple[Numbers | FixedColumn, HashIndex]]
 

@@ -42,7 +42,7 @@ from dovetail.plan.physical import (
     SimilarityAccess,
 )
 
-PIECE = 1 << 17
+PIECE = 1 << 17  # two arrays of a megabyte, which stay in the second cache
 
 Windows = Mapping[str, Window]
 Piece = tuple[Ids, Ids]

@@ -16,7 +16,7 @@ from dovetail.engine.kernels import first_at_least, pair_products
 from dovetail.model.predicate import Similarity
 from dovetail.plan.physical import SimilarityAccess
 
-_ROWS, _COLUMNS = 256, 512
+_ROWS, _COLUMNS = 256, 512  # products of a megabyte, which stay in the second cache
 
 Matrix = npt.NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from dovetail.model.window import RowWindow
 from dovetail.model.window import Window as WindowSize
 from dovetail.plan.physical import Level
 
-_ALWAYS = 1 << 60
+_ALWAYS = 1 << 60  # longer than any window, and sums with a time do not overflow
 
 
 @dataclass

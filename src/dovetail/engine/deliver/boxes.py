@@ -25,8 +25,8 @@ from dovetail.engine.kernels.routing import count_inside, list_inside
 from dovetail.model.expression import Call, Expression, Literal
 
 Places = npt.NDArray[np.int32]
-_FARTHEST = (1 << 31) - 1
-_MOST = 1 << 22
+_FARTHEST = (1 << 31) - 1  # ranges are 32-bit numbers
+_MOST = 1 << 22  # tests of one pass: four megabytes of answers
 _FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq"}
 
 

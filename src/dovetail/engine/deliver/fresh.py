@@ -18,7 +18,7 @@ from dovetail.engine.block.time_range import AFTER_ALL
 from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.kernels import bounds_of
 
-_MOST_PARTS = 64
+_MOST_PARTS = 64  # later parts are put together, so that giving out is not a walk over many
 _FEW = 4096  # so many are put in order in no time
 
 

@@ -20,7 +20,7 @@ from dovetail.engine.evaluate import compile_expression
 from dovetail.model.expression import Call, Column, columns_of
 from dovetail.plan.physical import Plan
 
-_MOST_BYTES = 1 << 26
+_MOST_BYTES = 1 << 26  # 64 MB: a result of one block can have any size, its pieces not
 
 
 class Projection:

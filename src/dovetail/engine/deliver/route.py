@@ -29,7 +29,7 @@ from dovetail.model.window import Window as WindowSize
 from dovetail.plan.share_queries import Member, SharedPlan, window_size
 
 MEMBERSHIP = "\x00epoch"
-_FOREVER = (1 << 31) - 1
+_FOREVER = (1 << 31) - 1  # ranges are 32-bit numbers
 _MOST_CHANGES = 1 << 24  # of a group in its life: weeks of a change every tenth of a second
 
 

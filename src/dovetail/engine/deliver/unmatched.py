@@ -23,7 +23,7 @@ from dovetail.engine.kernels import first_at_least
 from dovetail.model.query import JoinQuery
 from dovetail.model.window import UNBOUNDED_US
 
-OPEN, MATCHED, GIVEN = 0, 1, 2
+OPEN, MATCHED, GIVEN = 0, 1, 2  # stored in marks, so they stay
 
 
 class Unmatched:

@@ -20,7 +20,7 @@ from dovetail.model.expression import Expression, columns_of
 from dovetail.model.query import JoinQuery
 from dovetail.plan.share_queries import needs_desk
 
-_MOST_BYTES = 1 << 26
+_MOST_BYTES = 1 << 26  # 64 MB: a result of one block can have any size, its pieces not
 
 
 class WideRows:

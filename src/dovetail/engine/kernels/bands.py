@@ -5,7 +5,7 @@ import numpy as np
 from dovetail.engine.kernels.signature import F8
 from dovetail.kernel import kernel, part
 
-HAS_LOW, HAS_HIGH, LOW_STRICT, HIGH_STRICT, WINDOW_IS_LEFT, PLAIN = 1, 2, 4, 8, 16, 32
+HAS_LOW, HAS_HIGH, LOW_STRICT, HIGH_STRICT, WINDOW_IS_LEFT, PLAIN = 1, 2, 4, 8, 16, 32  # bits
 EXACT = 64  # the ranges of values say it all: integers, whose differences might not fit
 
 _ROUNDING = 4e-15  # of a value: more than a subtraction of floats can round away

@@ -5,7 +5,7 @@ import numpy as np
 from dovetail.engine.kernels.signature import I8, MIX, WHERE
 from dovetail.kernel import kernel, part
 
-AHEAD = 256
+AHEAD = 256  # looks whose first memory accesses overlap; all of them stay in the first cache
 
 
 @part(inline="always")

@@ -15,10 +15,10 @@ import numpy as np
 from dovetail.engine.kernels.signature import I8
 from dovetail.kernel import kernel
 
-WHOLE_DIGITS, DOUBLE_DIGITS = 6, 69
+WHOLE_DIGITS, DOUBLE_DIGITS = 6, 69  # of 32 bits: 128 bits and room for carries; all bits that doubles have
 FRACTION_DIGITS = 3  # of 1 / count: with a count below 2 ** 32 they leave 64 bits, more than a double shows
-DOUBLE_SCALE = -1074
-NAN, PLUS, MINUS = 0, 1, 2
+DOUBLE_SCALE = -1074  # the smallest double is 2 ** -1074
+NAN, PLUS, MINUS = 0, 1, 2  # places of the counts of what cannot be added up
 
 _ROWS = "int64[:, ::1]"
 _LOW = np.int64(0xFFFFFFFF)

@@ -9,9 +9,9 @@ import numpy as np
 from dovetail.kernel import kernel, part
 
 _MODEL = "float64[::1], float64[:,::1], float64[:,:,::1], float64[:,:,::1]"
-OUTPUT, OUTPUT_PER_COST, DELTA = 0, 1, 2
-_NOTHING = 1e-300
-_SLACK = 1 + 1e-9
+OUTPUT, OUTPUT_PER_COST, DELTA = 0, 1, 2  # the three metrics of the paper, by number
+_NOTHING = 1e-300  # nothing is divided by zero
+_SLACK = 1 + 1e-9  # what rounding may add to a budget that is used up
 
 
 @kernel(f"UniTuple(float64, 2)({_MODEL}, int64[:,::1], int64, int64, int64)")

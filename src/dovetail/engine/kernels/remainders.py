@@ -15,8 +15,8 @@ from dovetail.kernel import kernel, part
 
 _WORDS = "Array(uint64, 2, 'C', readonly=True)"
 
-_ZERO, _ONE, _TEN = np.uint64(0), np.uint64(1), np.uint64(10)
-_HALF, _LOW, _TOP = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(63)
+_ZERO, _ONE, _TEN = np.uint64(0), np.uint64(1), np.uint64(10)  # kernels mix signed and unsigned numbers to floats
+_HALF, _LOW, _TOP = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(63)  # a word in two halves, and its sign
 _TENTH = np.uint64(1 << 59)  # a high word from which ten times the number is above 2 ** 126, and so above 10 ** 38 - 1
 
 

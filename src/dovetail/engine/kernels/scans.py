@@ -6,7 +6,7 @@ from dovetail.engine.kernels.bands import EXACT, in_band
 from dovetail.engine.kernels.signature import F8, I8, WHERE
 from dovetail.kernel import kernel
 
-STRETCH = 256
+STRETCH = 256  # tuples that are compared without a branch, then looked at again if one matched
 
 
 @kernel(f"int64({I8}, int64, int64, int64)")

@@ -35,11 +35,11 @@ from dovetail.observe.recent import Recent
 from dovetail.plan.in_time import met
 from dovetail.plan.physical import Key, Level, Option, PairAccess, key_access, key_text
 
-INTERVAL_US = 1_000_000
-_FAR_BEHIND = 3
-_FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18
-_FEW_BLOCKS, _SOME_BLOCKS, _LOOK_EVERY = 4, 12, 8
-_PATIENCE_US = 3 * INTERVAL_US
+INTERVAL_US = 1_000_000  # of the streams' time: rates of a second are steady and soon known
+_FAR_BEHIND = 3  # intervals that the slowest stream may hold readings up
+_FEW_TUPLES, _MANY_TUPLES = 64, 1 << 18  # too few to tell a rate from; so many that time need not have passed
+_FEW_BLOCKS, _SOME_BLOCKS, _LOOK_EVERY = 4, 12, 8  # blocks between readings; one block in eight is counted in detail
+_PATIENCE_US = 3 * INTERVAL_US  # between readings when nothing is in question
 
 
 _COUNTERS = ("tuples", "blocks", "looks", "looked", "busy", "insert", "expiry")

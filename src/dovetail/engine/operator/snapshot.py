@@ -15,7 +15,7 @@ from dovetail.engine.buffer.section import Changes, Slices
 from dovetail.errors import DovetailError, StateError
 
 _MAGIC = b"DOVETAIL\x01"
-_DIGEST = 16
+_DIGEST = 16  # bytes: chance alone never makes two of them equal
 
 
 def pack_snapshot(fingerprint: str, state: Changes) -> bytes:

@@ -16,7 +16,7 @@ from dovetail.engine.buffer.header import check_header
 from dovetail.engine.buffer.section import Changes, Section, Slices
 from dovetail.errors import StateError
 
-FORMAT = 2
+FORMAT = 2  # of the header; a reader of every number before stays below
 
 Header = dict[str, Any]
 

@@ -15,7 +15,7 @@ from dovetail.model.nested import path_of, tops, with_extracted
 from dovetail.runtime.files.listing import Known, filesystem, listed, look, unreadable
 
 _CSV_BYTES = 8 << 20  # decoded at once
-_ROWS = 1 << 18
+_ROWS = 1 << 18  # a few megabytes per column
 
 
 def first_schema(source: Files) -> pa.Schema:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dovetail.model.files import Files
 from dovetail.runtime.files.listing import Known, Seen
 
-_LEAST = -(1 << 63)
+_LEAST = -(1 << 63)  # files without statistics come first
 
 
 def tell_times(files: Sequence[Known]) -> bool:

@@ -13,8 +13,8 @@ however many each has: whose checkpoint it is shows there, before anything is lo
 
 from itertools import count
 
-_MASK = 0xFFFFFFFF
-SEED = 42
+_MASK = 0xFFFFFFFF  # Murmur3 works on 32 bits
+SEED = 42  # Spark's own, for its hash partitioning
 
 
 def murmur3_int(value: int, seed: int = SEED) -> int:

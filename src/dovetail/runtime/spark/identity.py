@@ -14,7 +14,7 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow, Window
 
-STATE_FORMAT = 2
+STATE_FORMAT = 2  # part of the fingerprint of a checkpoint
 
 Stored = Mapping[str, tuple[str, ...]]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dovetail.engine.buffer.section import SliceKey
 
-REMEMBERED = 16
+REMEMBERED = 16  # batches; more than are ever repeated at once
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from dovetail.runtime.spark.types import arrow_schema, spark_schema
 from dovetail.runtime.spark.unpack import Unpacker
 
 REPORT = "report"
-RESULT_BYTES = 8 << 20
+RESULT_BYTES = 8 << 20  # Java takes a message whole into memory
 
 
 class Output(Protocol):

@@ -36,7 +36,7 @@ from dovetail.runtime.spark.worker_memory import settle
 Counts = npt.NDArray[np.int64]
 Parcels = Mapping[str, object]
 
-PIECE_BYTES = 64 << 20
+PIECE_BYTES = 64 << 20  # one worker's memory holds some of them
 _NOTHING = dict.fromkeys(("partition", "sequence", "rows", "null_times", "filtered", "pack_us"), 0)
 
 

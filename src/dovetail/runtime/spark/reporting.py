@@ -17,7 +17,7 @@ from dovetail.observe.reports import Reports
 from dovetail.observe.sample import sample_rows
 from dovetail.runtime.spark.metrics import batch_metrics
 
-LOOK_EVERY_S = 0.5
+LOOK_EVERY_S = 0.5  # half the time between two reports
 
 Plans = Callable[[Mapping[str, Any]], list[dict[str, Any]]]
 

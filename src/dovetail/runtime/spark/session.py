@@ -31,8 +31,9 @@ RECORDS, BYTES = (f"spark.sql.execution.arrow.{limit}PerBatch" for limit in ("ma
 CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"
 ROCKSDB_PROVIDER = "RocksDBStateStoreProvider"  # platforms have their own, of this name and in another package
 ROCKSDB = f"org.apache.spark.sql.execution.streaming.state.{ROCKSDB_PROVIDER}"
-OLDEST, TOO_NEW = (4, 0), (5, 0)
-MANY_PARTITIONS = 64
+OLDEST, TOO_NEW = (4, 0), (5, 0)  # versions that are tested; 4.x removes nothing
+MANY_PARTITIONS = 64  # each costs files and a task per batch; from here on that is most of it
+# see above; the last is Spark's own default
 AT_ONCE, UNCOUNTED, SPARKS_BYTES = 1_024, str((1 << 31) - 1), str(64 << 20)
 NO_THREAD = ("JE_ARROW_MALLOC_CONF", "background_thread:false")  # read when Arrow is loaded: ``daemon`` says what for
 UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"

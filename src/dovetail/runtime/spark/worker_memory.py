@@ -15,7 +15,7 @@ from functools import cache
 import pyarrow as pa
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # numbers of the settings, from malloc.h
-_LARGEST_BLOCK, _KEPT = 32 << 20, 256 << 20
+_LARGEST_BLOCK, _KEPT = 32 << 20, 256 << 20  # blocks of a batch are used again instead of being asked for anew
 
 
 @cache

@@ -26,8 +26,8 @@ from dovetail.engine.kernels.exact_sums import (
     sum_whole_runs,
 )
 
-_MOST = 10**38
-_WORD = 1 << 64
+_MOST = 10**38  # a decimal of 128 bits has 38 digits
+_WORD = 1 << 64  # a sum is kept as a high and a low word of 64 bits
 
 
 class SummingWhole:

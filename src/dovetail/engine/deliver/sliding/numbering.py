@@ -17,7 +17,7 @@ from dovetail.engine.deliver.sliding.changes import Integers, grown
 from dovetail.engine.kernels.sliding import number_pairs, refill
 from dovetail.plan.levels import is_exact
 
-_SMALLEST = 256
+_SMALLEST = 256  # groups: one allocation for few of them
 
 
 class Numbering:

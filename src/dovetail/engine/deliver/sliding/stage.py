@@ -29,7 +29,7 @@ from dovetail.engine.evaluate import compile_expression
 from dovetail.model.aggregate import GROUP, UNTIL
 from dovetail.model.query import JoinQuery
 
-_SPARE = 4096
+_SPARE = 4096  # rows that have left and are not yet tidied away; a copy is shared by many
 
 
 class Sliding(Hold):

@@ -32,10 +32,10 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.shedding import FAR, SLICES, Pick, Shed, slice_edges
 from dovetail.model.window import TimeWindow
 
-_LEAST_THIN = 0.005
+_LEAST_THIN = 0.005  # of a window, so that something is learned
 _FEWEST = 0.01  # of a stream is always let in: without any, nothing could be said of what is missing
-_LEARNED = 1 << 16
-_SMALL_RUN = 256
+_LEARNED = 1 << 16  # tuples seen before slices are trusted
+_SMALL_RUN = 256  # tuples: smaller runs cost more to keep apart than they save
 _RECENT = 0.98  # of what was known of arrivals still counts after another block
 
 Flags = npt.NDArray[np.bool_]

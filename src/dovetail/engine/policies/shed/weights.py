@@ -19,7 +19,7 @@ from dovetail.engine.policies.shed.estimate import Estimate
 from dovetail.engine.policies.shed.keep_log import KeepLog
 
 WHOLE = 1 << 30  # the note of a tuple whose like were all kept: shares are whole parts of it
-_NOTE, _UNIT = "stands for", 1024
+_NOTE, _UNIT = "stands for", 1024  # weights are kept as whole numbers of 1,024ths
 
 Floats = npt.NDArray[np.float64]
 

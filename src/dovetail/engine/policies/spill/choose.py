@@ -25,7 +25,7 @@ from dovetail.plan.join_graph import key_classes
 from dovetail.plan.physical import Key
 
 Ids = npt.NDArray[np.int64]
-_SLICES = 8
+_SLICES = 8  # a flush can stop at an eighth of a window
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -18,8 +18,8 @@ from dovetail.engine.policies.stages import Stages
 from dovetail.errors import BudgetError
 from dovetail.model.window import TimeWindow
 
-_LOW_WATER = 0.5
-_LOADED_SHARE = 0.25
+_LOW_WATER = 0.5  # flushing to half of the limit makes flushes rare and large
+_LOADED_SHARE = 0.25  # what a disk pass may load beside the windows
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ class Part:
         return Part(**(values | {"runs": runs, "departures": departures, "span": span}))
 
 
+# what a stored part looks like
 _EXAMPLE: dict[str, Any] = asdict(Part(0, "", 0, 0, (), Span(0, 0, 0, 0))) | {"runs": []}
 _EXAMPLE["span"] |= {"probes": []}
 

@@ -34,7 +34,7 @@ from dovetail.engine.policies.stages import Rows, Stages
 from dovetail.errors import BudgetError
 from dovetail.model.budget import Budget
 
-_HELD_SHARE = 0.25
+_HELD_SHARE = 0.25  # of the limit: held output beyond it is worth a disk pass
 _WORTH_MERGING = 0.5  # of a full part: then it is never merged again before the next pass
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from dovetail.runtime.spark.differences.version import spark_version
 
-_LAZY = ((4, 1), (4, 2))
+_LAZY = ((4, 1), (4, 2))  # versions that start it with the first streaming query
 
 
 def start_coordinator(session: SparkSession) -> None:

@@ -21,7 +21,7 @@ from dovetail.model.sinks import Parquet
 from dovetail.runtime.files.listing import filesystem
 from dovetail.runtime.spark.blob import in_pieces
 
-_GROUP_BYTES = 32 << 20
+_GROUP_BYTES = 32 << 20  # row groups that readers can skip
 _OWNER = "_writer"
 
 
