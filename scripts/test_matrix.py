@@ -220,7 +220,7 @@ def _bench(name: str, python: str) -> dict[str, Any]:
     command = [python, "-m", "benchmarks", "equi", "--quick", "--json"]
     done = subprocess.run(command, cwd=ROOT, env=_variables(name), stdout=subprocess.PIPE, text=True, check=False)
     print(done.stdout, flush=True)
-    found = json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() else {}
+    found = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {}
     return {field: found.get(field) for field in ("results_equal", "vs_native", "vs_rocksdb")}
 
 
