@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import dovetail as dv
@@ -215,3 +216,31 @@ def test_an_as_of_join_with_a_budget_runs_on_one_thread() -> None:
     )
     assert not isinstance(query.local(threads=4).operator, Cells)
     assert query.explain().endswith("embedded, on one thread\n  its budget is that of one engine")
+
+
+def test_a_failed_push_is_undone_on_threads_that_took_over_rows() -> None:
+    fails = [False]
+
+    def close_by(a: pa.Array, b: pa.Array) -> pa.Array:
+        if fails[0]:
+            raise ValueError("not now")
+        return pc.less(pc.abs(pc.subtract(a, b)), 0.5)
+
+    dv.function("close_by", close_by, ["double", "double"], "bool")
+    query = join("A.k = B.k AND close_by(A.x, B.x)")
+
+    def pushed(threads: int) -> list[int]:
+        """Few rows, which one thread joins; then many, so that both do; each after a try that fails."""
+        run, counts = query.local(threads=threads), [0]
+        for place, count in enumerate((50, 50, 200, 200, 200, 200)):
+            arriving = rows(place, count, place // 2 * SECOND)
+            fails[0] = counts[-1] > 0
+            if fails[0]:
+                with pytest.raises(dv.DataError, match="not now"):
+                    run.push("AB"[place % 2], arriving)
+                fails[0] = False
+            counts.append(run.push("AB"[place % 2], arriving).num_rows)
+        assert isinstance(run.operator, Cells) == (threads > 1)
+        return [*counts, run.close().num_rows]
+
+    assert pushed(2) == pushed(1)

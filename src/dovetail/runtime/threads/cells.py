@@ -52,6 +52,7 @@ class Cells:
         self._speaking = {name: speaking(grid, name) for name in plan.query.names}
         self._written: set[SliceKey] = set()  # what ``changes`` has told, while it must be taken back when cells change
         self._moved = False
+        self._given: Sequence[Changes] = []  # what cells were given when they began, if somebody must be told
 
     def push(
         self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None = None, spans: Spans | None = None
@@ -137,7 +138,7 @@ class Cells:
         for cell, state in zip(self.cells, states, strict=True):
             cell.apply(state)
         self._extra = dict.fromkeys(self._extra, 0)
-        self._moved = True
+        self._moved, self._given = True, states if self._written else []
 
     def _gathered(self) -> Changes:
         return gather(self._plan.query, self._grid, [cell.state() for cell in self.cells], self._extra)
@@ -148,16 +149,18 @@ class Cells:
 
     def changes(self) -> Changes:
         """What to write to a state store since the last call; other cells than at the last call are written anew."""
-        gone = self._written if self._moved else set()
         found = [cell.changes() for cell in self.cells]
         new: Slices = {}
-        deleted = list(gone)
+        gone: set[SliceKey] = set()
         for at, part in enumerate(found):
+            told = self._given[at].new if self._given else {}
             own = self._own(at)
-            new |= {(own + section, number): rows for (section, number), rows in part.new.items()}
-            deleted += [(own + section, number) for section, number in part.gone]
+            new |= {(own + section, n): rows for (section, n), rows in (told | part.new).items()}
+            gone |= {(own + section, n) for section, n in part.gone}
+        new = {key: rows for key, rows in new.items() if key not in gone}
+        deleted = list(self._written - new.keys() if self._moved else gone)
         self._written = (self._written - set(deleted)) | new.keys()
-        self._moved = False
+        self._moved, self._given = False, []
         if len(found) == 1:
             return Changes(new, deleted, found[0].header)
         header = {"format": FORMAT, "cells": [json.loads(part.header) for part in found]}
