@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 from hypothesis import strategies as st
@@ -86,7 +86,7 @@ class RandomQuery:
     def build(self, **options: Any) -> dv.Query:
         return dv.join(*self.streams, **{"on": self.on, "select": self.select, "how": self.how} | options)
 
-    def with_windows(self, *windows: Window) -> "RandomQuery":
+    def with_windows(self, *windows: Window) -> Self:
         streams = (replace(stream, window=window) for stream, window in zip(self.streams, windows, strict=True))
         return replace(self, streams=tuple(streams))
 

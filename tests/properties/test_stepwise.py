@@ -1,5 +1,6 @@
 """Outer, semi and anti joins of three streams and more, one after the other, against the oracle and DuckDB."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,12 +9,13 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import dovetail as dv
 from dovetail.model.window import TimeWindow
-from dovetail.testing import Close, Event, Push, assert_same_rows, oracle, ordered, play
+from dovetail.testing import Close, Event, Push, assert_same_rows, oracle, ordered, play, play_event
 from tests.properties.queries import (
     ALTERNATIVES,
     BANDS,
@@ -44,6 +46,7 @@ DENSE = [
     "{a}.k = {b}.k AND {a}.n < {b}.n",
     "{a}.s = {b}.s",
 ]
+ENDLESS = st.builds(dv.unbounded)
 WORDS = ["left", "left", "left", "inner", "semi", "anti"]
 KINDS = [
     EQUALITIES,
@@ -89,7 +92,7 @@ def stepwise_queries(draw: Draw, most: int = 4, kinds: Any = KINDS, words: Any =
     if draw(st.integers(0, 5)) == 5:
         made.append(draw(st.sampled_from(FILTERS)).format(a=names[0]))
     select = None if draw(st.booleans()) else ", ".join(draw(st.sampled_from(OUTPUTS)).format(a=each) for each in seen)
-    windowed = drawn.with_windows(*(draw(time_windows()) for _ in names))
+    windowed = drawn.with_windows(*(draw(time_windows() | time_windows() | ENDLESS) for _ in names))
     event(f"{len(names)} streams, {' '.join(sorted(how.values()))}")
     return Stepwise(windowed.streams, " AND ".join(made), select, how)
 
@@ -122,7 +125,7 @@ def test_they_depend_neither_on_cuts_nor_on_pauses(data: st.DataObject) -> None:
     assert_same_rows(resumed(query, script, data.draw(st.integers(0, len(script) - 1))), expected)
 
 
-def dense(seed: int) -> tuple[RandomQuery, list[Event]]:
+def dense(seed: int) -> tuple[Stepwise, list[Event]]:
     """Three or four streams of a few keys: rows with one, with several and without partners are all frequent."""
     random = np.random.default_rng(seed)
     names = "ABCD"[: random.integers(3, 5)]
@@ -137,7 +140,10 @@ def dense(seed: int) -> tuple[RandomQuery, list[Event]]:
         seen += [name] if how[name] in ("inner", "left") else []
     made += ["A.n % 4 <> 1"] * (random.random() < 0.2)
     streams = [dv.stream(name, schema=DENSE_SCHEMA, time="ts", delay=timedelta(microseconds=3)) for name in names]
-    windows = [TimeWindow(int(random.choice([0, 2, 4, 7]))) for _ in names]
+    endless = 0.3 * random.integers(0, 2)
+    windows = [
+        dv.unbounded() if random.random() < endless else TimeWindow(int(random.choice([0, 2, 4, 7]))) for _ in names
+    ]
     select = ", ".join(f"{name}.n AS {name.lower()}" for name in seen)
     query = Stepwise(tuple(streams), " AND ".join(made), select, how).with_windows(*windows)
     events: list[Event] = []
@@ -166,6 +172,50 @@ def test_rows_that_have_many_partners(seed: int, order: str) -> None:
     rows = resumed(query, script, seed % len(script))
     assert order == "none" or ordered(rows)
     assert_same_rows(rows, oracle(query.model, script).rows)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 1_000_000))
+def test_aggregates_count_rows_without_partners(seed: int) -> None:
+    drawn, script = dense(seed)
+    conditions = {part: max(re.findall(r"([A-D])\.", part)) for part in drawn.on.split(" AND ")}
+    ons = {name: [each for each, last in conditions.items() if last in (name, "A")] for name in drawn.how}
+    joins = " ".join(f"{word} JOIN {name} ON {' AND '.join(ons[name])}" for name, word in drawn.how.items())
+    counts = ", ".join(f"COUNT({name}.n) AS {name}" for name in "ABCD" if f"{name}.n AS" in str(drawn.select))
+    key = ["GROUP BY A.s", "GROUP BY A.k", ""][seed % 3]
+    query = dv.sql(f"SELECT COUNT(*) AS results, {counts} FROM A {joins} {key}", *drawn.streams)
+    assert_same_rows(resumed(query, script, seed % len(script)), oracle(query.model, script).rows)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 1_000_000), st.integers(0, 1_000_000), st.booleans())
+def test_shared_ones_give_what_each_gives_alone(seed: int, other: int, eager: bool) -> None:
+    """With the same words in one operator, whatever they select; beside others over the same streams."""
+    drawn, script = dense(seed)
+    random = np.random.default_rng(other)
+    how = {name: str(random.choice(["left", "inner"])) for name in drawn.how}
+    alike = drawn.build(order=str(random.choice(ORDERS))).named("alike")
+    few = dv.join(*drawn.streams, on=drawn.on, how=drawn.how, select="A.s AS text").named("few")
+    differing = dv.join(*drawn.streams, on=drawn.on, how=how, select="A.n AS number").named("differing")
+    shared = dv.share(alike, few, differing)
+    assert shared.groups.places[0] == shared.groups.places[1]
+    run, parts, pause = shared.local(eager=eager), [], int(random.integers(0, len(script) - 1))
+    for at, each in enumerate(script):
+        parts.append(play_event(run, each))
+        if at == pause:
+            parts += [] if eager else [run.work()]
+            run = shared.local(snapshot=run.snapshot(), eager=eager)
+            run.add(few.named("later"))
+    rows = pa.concat_tables(parts)
+    for query in (alike, few, differing):
+        assert_same_rows(_rows_of(str(query.name), query, rows), oracle(query.model, script).rows)
+    known = (_rows_of(name, few, rows).to_pylist() for name in ("later", "few"))
+    later, every = (Counter(tuple(row.values()) for row in some) for some in known)
+    assert later <= every
+
+
+def _rows_of(name: str, query: dv.Query, rows: pa.Table) -> pa.Table:
+    return rows.filter(pc.equal(rows["query"], name)).select(query.model.schema.names)
 
 
 @given(st.data())

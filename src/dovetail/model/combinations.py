@@ -123,29 +123,14 @@ REFUSALS: tuple[Refusal, ...] = (
         "Give every stream a time window.",
     ),
     Refusal(
-        _BY_STREAM | {"windows": ("unbounded",)},
-        "rows look for what is missing when they leave their windows, and without one they never do",
-        "Give every stream a time window, or conditions on times that imply one.",
-    ),
-    Refusal(
         _BY_STREAM | {"late": ("keep",)},
         "a late row could be the partner of a row that came out without one",
         "Take late='drop' or 'divert'.",
     ),
     Refusal(
-        _BY_STREAM | {"runs": ("shared",)},
-        "rows that come out without partners are judged by the windows of one query",
-        "Let it run alone.",
-    ),
-    Refusal(
         _BY_STREAM | {"budget": ("memory spill",)},
         "whether a row has a partner is asked of all streams at once, when it leaves, and some would be on disk",
         "Take policy='fail', or shorter windows.",
-    ),
-    Refusal(
-        _BY_STREAM | {"aggregates": ("yes",)},
-        "a row without a partner comes out when its rows leave, and would cease to count at that moment",
-        "Aggregate afterwards.",
     ),
     Refusal(
         _AS_OF | {"how": ("right", "full", "semi", "anti")},

@@ -24,7 +24,7 @@ def own_axes(query: JoinQuery) -> tuple[Axis, ...] | None:
     if not needs_desk(query):
         return None
     plain = plain_join(query)
-    if all(serves(partition_grid(plain, buckets), query) for buckets in _TRIED):
+    if not query.stepwise and all(serves(partition_grid(plain, buckets), query) for buckets in _TRIED):
         return None
     return tuple(replace(axis, size=1) for axis in partition_grid(query, _TRIED[2]).axes)
 

@@ -93,7 +93,7 @@ def union_query(queries: Sequence[JoinQuery]) -> JoinQuery:
         streams=streams,
         filters=tuple(shared),
         select=select,
-        how=_preserving(queries),
+        how=first.how if first.stepwise else _preserving(queries),
         order=order,
         aggregation=None,
     )
@@ -138,8 +138,18 @@ def window_sizes(query: JoinQuery) -> dict[str, int]:
 
 
 def signature(query: JoinQuery) -> str:
-    """The same for queries that can be one operator: all but windows' sizes, conditions, columns, order and kind."""
-    parts: list[object] = ["inner", query.late, query.algorithm, query.plan, query.budget, query.partitions]
+    """The same for queries that can be one operator: all but windows' sizes, conditions, columns, order and kind.
+
+    Joins with a word for each of several streams differ in columns and order at most: all else decides what is missing.
+    """
+    parts: list[object] = [
+        query.how if query.stepwise else "inner",
+        query.late,
+        query.algorithm,
+        query.plan,
+        query.budget,
+        query.partitions,
+    ]
     for stream in query.streams:
         kind = stream.window.per if isinstance(stream.window, RowWindow) else "time"
         fields = [(field.name, str(field.type)) for field in plain_schema(stream.schema)]
@@ -147,6 +157,8 @@ def signature(query: JoinQuery) -> str:
         parts += [("ahead", stream.ahead_us)] if stream.ahead_us is not None else []
         parts += [stream.dedup] if stream.dedup is not None else []
     parts += sorted(_predicate_text(predicate) for predicate in query.predicates)
+    if query.stepwise:
+        parts += [window_sizes(query), sorted(map(str, query.filters))]
     return sha256(repr(parts).encode()).hexdigest()[:16]
 
 

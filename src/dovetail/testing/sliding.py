@@ -1,6 +1,7 @@
 """Sliding aggregates by definition: at every moment that matters, everything is counted again from nothing.
 
-A result counts from its time up to and including its ``until``. The moments of a group are the times at which a result
+A result counts from its time up to and including its ``until``; one that comes out later, without a partner, counts at
+its time. The moments of a group are the times at which a result
 of it comes, and those just after one has gone. Each gives one row, over the results that count at that moment.
 
     results of one group: 5 .. 9 (value 1), 5 .. 7 (value 3)      SUM at 5: 4     at 8: 1     at 10: NULL
@@ -26,7 +27,9 @@ def aggregated(query: JoinQuery, joined: pa.Table) -> pa.Table:
     """What the aggregates of a query must give, from the rows that its join gives."""
     assert query.aggregation is not None
     times = joined["result_time"].cast(pa.int64()).to_pylist()
-    rows = [{**row, "from": time} for row, time in zip(joined.to_pylist(), times, strict=True)]
+    rows = [
+        {**row, "from": time, UNTIL: max(time, row[UNTIL])} for row, time in zip(joined.to_pylist(), times, strict=True)
+    ]
     found = [
         (moment, _values(query, members, moment)) for members in _groups(query, rows) for moment in _moments(members)
     ]

@@ -7,7 +7,8 @@ conditions of that stream hold and all members are inside their windows, as seen
     left    the same, and without if there is none  anti   goes on without, if there are none
 
 A combination that goes on without a row is certain once none can come any more: the first time it does so, the smallest
-``time + window`` of its members is its result time. One that never does has the time of its newest member.
+``time + window`` of its members that have a window is its result time. One that never does, or none of whose members
+has one, has the time of its newest member.
 """
 
 from collections.abc import Iterator
@@ -45,14 +46,19 @@ def _joined(
         for row in fitting:
             yield time_us, {**members, name: row}
     if (word == "semi" and fitting) or (word in ("left", "anti") and not fitting):
-        leaves = min(row.time_us + _length_us(query, row.stream) for row in members.values())
-        yield leaves if time_us is None else time_us, members
+        yield _leaves(query, members) if time_us is None else time_us, members
+
+
+def _leaves(query: JoinQuery, members: Members) -> int:
+    windowed = [row for row in members.values() if not _window(query, row.stream).unbounded]
+    ends = [row.time_us + _window(query, row.stream).length_us for row in windowed]
+    return min(ends) if ends else max(row.time_us for row in members.values())
 
 
 def _fits(query: JoinQuery, members: Members, row: Tuple) -> bool:
     together = {**members, row.stream: row}
     newest = max(each.time_us for each in together.values())
-    if any(newest - each.time_us > _length_us(query, each.stream) for each in together.values()):
+    if any(newest - each.time_us > _window(query, each.stream).length_us for each in together.values()):
         return False
     values = {name: each.values for name, each in together.items()}
     return all(holds(each, values) for each in query.predicates if step_of(each, query.names) == row.stream)
@@ -62,7 +68,7 @@ def _passes(query: JoinQuery, row: Tuple) -> bool:
     return all(interpret(each, {row.stream: row.values}) is True for each in query.filters_of(row.stream))
 
 
-def _length_us(query: JoinQuery, name: str) -> int:
+def _window(query: JoinQuery, name: str) -> TimeWindow:
     window = query.stream(name).window
     assert isinstance(window, TimeWindow)
-    return window.length_us
+    return window

@@ -97,7 +97,7 @@ class Desk:
 
 
 class _Known(Projection):
-    """Rows of a query that may have joined later: of one stream alone only those of which it knows enough."""
+    """Rows of a query that may have joined later: without a partner only those of which it knows enough."""
 
     def __init__(self, plan: Plan, windows: Mapping[str, Window], place: Subscription) -> None:
         super().__init__(plan, windows)
@@ -107,14 +107,15 @@ class _Known(Projection):
     def over(self, plan: Plan, windows: Mapping[str, Window]) -> Projection:
         return _Known(replace(plan, query=self._query), windows, self._place)
 
-    def alone(self, stream: str, ids: Ids, times: Ids) -> Rows:
+    def part(self, members: Mapping[str, Ids], times: Ids) -> Rows:
         if self._since:
-            window = self._windows[stream]
+            first = next(name for name in self._query.names if name in members)
+            window, ids = self._windows[first], members[first]
             known = window.take(MEMBERSHIP, ids).to_numpy() >= self._since
             if self._settled is not None:
                 known &= window.times[ids - window.base] >= self._settled
-            ids, times = ids[known], times[known]
-        return super().alone(stream, ids, times)
+            members, times = {name: some[known] for name, some in members.items()}, times[known]
+        return super().part(members, times)
 
 
 def number_of(section: str) -> int | None:

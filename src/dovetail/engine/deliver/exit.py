@@ -150,7 +150,8 @@ class Exit:
 
     def release(self, limit: int, others: Mapping[str, int]) -> Rows:
         """What was held and is not after this time; ``others``: the earliest that those beside a stream may bring."""
-        if all(others[name] >= NEVER for name, kept in self.unmatched.items() if kept.waits_for_end):
+        kept = self.unmatched if self.stepwise is None else {self.query.names[0]: self.stepwise}
+        if all(others[name] >= NEVER for name, each in kept.items() if each.waits_for_end):
             yield from self.hold.release(limit)
 
     def make_room(self, name: str, window: Window, more: int) -> None:
@@ -229,7 +230,7 @@ def own_exit(query: JoinQuery, store: Store, projection: Projection, label: str 
     hold = Sliding(query, projection, label) if query.aggregation else Hold(query, projection, names, label)
     row_check = RowCheck(store.windows, store.row_windows)
     widths, rows = store.seen_by(query)
-    stepwise = Stepwise(store.plan, store.windows, widths) if query.stepwise else None
+    stepwise = Stepwise(store.plan, store.windows, widths, label) if query.stepwise else None
     unmatched = {} if stepwise else preserved_streams(query, store.windows, widths, rows, label)
     first = query.names[0]
     semi = Semi(first, store.windows[first], widths[first], label) if query.how == "semi" else None

@@ -10,6 +10,7 @@ marked, and who meets one of them has nothing left to do. Example, windows of 10
 
 A combination goes from stream to stream. Where it goes on without a partner for the first time, the smallest
 ``time + window`` of its members is its result time. Of members that join it later none needs to be there for longer.
+Members without a window do not count in it; where none has one, it is the time of the newest.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,6 +29,7 @@ from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.probe import checked
 from dovetail.engine.deliver.unmatched import OPEN, Unmatched
 from dovetail.model.expression import Call, Expression, columns_of
+from dovetail.model.window import UNBOUNDED_US
 from dovetail.plan.physical import Attribute, Group, Key, Option, Plan, Stage
 
 Found = tuple[Mapping[str, Ids], Ids]
@@ -40,11 +42,11 @@ _AT_ONCE = 1 << 16  # tuples that leave together; what they meet is made piece b
 class Stepwise:
     """The tuples that may lack a partner, and the steps that tell."""
 
-    def __init__(self, plan: Plan, windows: Mapping[str, Window], widths: Mapping[str, int]) -> None:
+    def __init__(self, plan: Plan, windows: Mapping[str, Window], widths: Mapping[str, int], label: str = "") -> None:
         assert plan.steps is not None
         self._windows, self._widths = windows, widths
         self._names, self._words = plan.query.names, plan.query.words
-        self._waiting = {name: Unmatched(name, windows[name], widths[name], None) for name in plan.steps.gathers}
+        self._waiting = {name: Unmatched(name, windows[name], widths[name], None, label) for name in plan.steps.gathers}
         self.adopt(plan)
 
     def adopt(self, plan: Plan) -> None:
@@ -57,6 +59,11 @@ class Stepwise:
     def _bound(self, stage: Stage) -> Bound:
         name = stage.level.stream
         return stage, bind(stage.level.access, self._windows, self._windows[name], self._widths[name])
+
+    @property
+    def waits_for_end(self) -> bool:
+        """Whether rows come out when the other streams have ended, with times that may be long past by then."""
+        return self._widths[self._names[0]] >= UNBOUNDED_US
 
     def sections(self) -> list[Marks]:
         """Which tuples have left."""
@@ -108,7 +115,13 @@ class Stepwise:
         if word != "inner":
             keep = matched if word == "semi" else ~matched
             without = partial.at(keep)
-            yield from self._onwards(at + 1, without, present, without.expiry if times is None else times[keep])
+            yield from self._onwards(
+                at + 1, without, present, self._times(without, present) if times is None else times[keep]
+            )
+
+    def _times(self, partial: Partial, present: Present) -> Ids:
+        """The result times of combinations that have found no partner, or need none, for the first time."""
+        return partial.newest if all(self._widths[name] >= UNBOUNDED_US for name in present) else partial.expiry
 
     def _partners(self, name: str, partial: Partial, present: Present) -> Iterator[tuple[Partial, Ids]]:
         """Longer combinations, and the place of the one that each comes from."""

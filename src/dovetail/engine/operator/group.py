@@ -177,7 +177,8 @@ class Group:
         for name, block, _ in interleave(self._line.release(), self.setup.block_rows):
             first, last = self._line.stored(name, block)
             ends = {other: window.end - window.hidden for other, window in windows.items() if other != name}
-            self._agenda.add(Suspended(name, first, last, int(block.times[0]), ends))
+            if self._line.finds:
+                self._agenda.add(Suspended(name, first, last, int(block.times[0]), ends))
             self._line.store.joined[name] += len(block)
 
     def work(self) -> Rows:
@@ -385,7 +386,8 @@ def _with_epochs(plan: Plan) -> Plan:
     query = plan.query
     epoch = pa.field(MEMBERSHIP, pa.int32())
     streams = tuple(replace(stream, schema=stream.schema.append(epoch)) for stream in query.streams)
-    select = tuple(Output(f"{name}.{MEMBERSHIP}", Column(name, MEMBERSHIP, pa.int32())) for name in query.names)
+    epochs = {stream.name: Column(stream.name, MEMBERSHIP, pa.int32()) for stream in query.seen}
+    select = tuple(Output(f"{name}.{MEMBERSHIP}", column) for name, column in epochs.items())
     storage = {
         name: replace(each, columns=tuple(dict.fromkeys([*each.columns, MEMBERSHIP])))
         for name, each in plan.storage.items()

@@ -57,7 +57,7 @@ class Line:
         self.busy_s = dict.fromkeys(windows, 0.0)
         self.pace: Pace | None = None
         self.elsewhere = AFTER_ALL  # the earliest time that streams of other operators may still bring
-        self._finds = not query.stepwise or len(query.seen) == len(query.streams)  # else rows come when they leave
+        self.finds = not query.stepwise or len(query.seen) == len(query.streams)  # else rows come when they leave
         self._stopwatch = stopwatch
         self.restart_pace()
 
@@ -127,7 +127,7 @@ class Line:
         first, last = self.stored(name, block)
         if stopwatch:
             self.observed.stored(name, stopwatch.split())
-        for found in self.probes[name].results(first, last) if self._finds else ():
+        for found in self.probes[name].results(first, last) if self.finds else ():
             yield from self.deliver(found)
         spent = stopwatch.end(name, block) if stopwatch else 0.0
         self.busy_s[name] += spent

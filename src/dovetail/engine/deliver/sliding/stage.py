@@ -56,6 +56,11 @@ class Sliding(Hold):
         self.live.take_over(other.live)
         self.live.foreign = True
 
+    def give_alone(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Rows without a partner count at their time, also where a row beside them has left before."""
+        at, times = rows.schema.get_field_index(UNTIL), result_times(rows)
+        yield from super().give_alone(rows.set_column(at, UNTIL, pa.array(np.maximum(_until(rows), times))))
+
     @property
     def floor(self) -> int:
         return self.pile.limit + 1
