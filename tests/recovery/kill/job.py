@@ -1,7 +1,9 @@
 """A pipeline as a process of its own: Parquet folders in, a Parquet folder out, from its checkpoint if it has one.
 
 python -m tests.recovery.kill.job FOLDER MASTER OPTIONS, where OPTIONS is JSON for ``dovetail.join``; with "own"
-Dovetail reads and writes the files itself; with "then" its checkpoint is first made into one of so many partitions
+Dovetail reads and writes the files itself; with "then" its checkpoint is first made into one of so many partitions;
+with "finish" what it holds at the end comes out; "names" and "on" are of other streams than A and B, "asof" is the
+direction in which all but A are as-of streams
 """
 
 import json
@@ -16,17 +18,32 @@ from dovetail.runtime.spark.types import spark_schema
 from tests.spark.queries import SCHEMA, build
 
 
+def query_of(data: dict[str, Any], options: dict[str, Any]) -> dv.Query:
+    """The query of a job."""
+    rest = {name: value for name, value in options.items() if name not in ("own", "then", "finish", "names")}
+    on, asof = rest.pop("on", "A.k = B.k"), rest.pop("asof", None)
+    if asof is None:
+        return build(on, data, **rest)
+    schemas = {name: SCHEMA if isinstance(frame, dv.Files) else None for name, frame in data.items()}
+    best = {name: None if name == "A" else dv.asof(asof, tolerance="1 second") for name in data}
+    streams = [
+        dv.stream(name, frame, time="ts", delay="3 seconds", asof=best[name], schema=schemas[name])
+        for name, frame in data.items()
+    ]
+    return dv.join(*streams, on=on, select=", ".join(f"{name}.row AS {name.lower()}" for name in data), **rest)
+
+
 def main() -> None:
     """Run everything there is to read, then end."""
     path, master, options = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
-    then, own = options.pop("then", None), options.pop("own", False)
+    then, own, names = options.get("then"), options.get("own", False), options.get("names", "AB")
     settings = {"spark.master": master} | ({} if then is None else {SHUFFLE_PARTITIONS: str(then)})
     session = spark_session(cores=2, name="job", settings=settings)
     reader = session.readStream.option("maxFilesPerTrigger", 1).schema(spark_schema(SCHEMA))
     data: dict[str, Any] = {
-        name: dv.files(path / name, max_files=1) if own else reader.parquet(str(path / name)) for name in "AB"
+        name: dv.files(path / name, max_files=1) if own else reader.parquet(str(path / name)) for name in names
     }
-    first = build("A.k = B.k", data, partitions=3, **options)
+    first = query_of(data, {"partitions": 3, **options})
     query, checkpoint = first, path / "checkpoint"
     if then is not None:
         query, checkpoint = first.replace(partitions=then), path / f"checkpoint_{then}"
@@ -34,7 +51,10 @@ def main() -> None:
             query.migrate(str(path / "checkpoint"), str(checkpoint), of=first, session=session)
     if own:
         sink, trigger = dv.parquet(path / "out"), {"availableNow": True}
-        query.write(sink, str(checkpoint), trigger=trigger, session=session).awaitTermination()
+        if not options.get("finish") or not (checkpoint / "finished").exists():  # killed while it was finished
+            query.write(sink, str(checkpoint), trigger=trigger, session=session).awaitTermination()
+        if options.get("finish"):
+            query.finish(str(checkpoint), sink, session)
     else:
         writer = query.spark().writeStream.format("parquet").option("path", str(path / "out"))
         writer = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)

@@ -20,8 +20,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from dovetail.testing import Push, assert_same_rows, oracle, ordered
+from tests.recovery.kill.job import query_of
 from tests.spark.feeding import random_batches
-from tests.spark.queries import SCHEMA, build, random_rows
+from tests.spark.queries import SCHEMA, random_rows
 
 ROOT = Path(__file__).parents[3]
 HOOKS = Path(__file__).parent / "hooks"
@@ -37,9 +38,10 @@ class Job:
 
     def __init__(self, path: Path, master: str, options: dict[str, Any], seed: int) -> None:
         self.path, self.master, self.options = path, master, options
-        far = Push({name: random_rows(place, 5, FAR_S + 1, 1, first_row=9000) for place, name in enumerate("AB")})
-        self.batches = [*random_batches("AB", seed, BATCHES), far]
-        for name in "AB":
+        names = options.get("names", "AB")
+        far = Push({name: random_rows(place, 5, FAR_S + 1, 1, first_row=9000) for place, name in enumerate(names)})
+        self.batches = random_batches(names, seed, BATCHES) + ([] if "finish" in options else [far])
+        for name in names:
             (path / name).mkdir()
             for at, batch in enumerate(self.batches):
                 file = path / name / f"{at:04}.parquet"
@@ -70,8 +72,7 @@ class Job:
 
     def check(self) -> None:
         """The rows are those of a run that was never killed, up to what its watermarks have reached."""
-        options = {name: value for name, value in self.options.items() if name not in ("own", "then")}
-        query = build("A.k = B.k", {name: SCHEMA.empty_table() for name in "AB"}, **options)
+        query = query_of({name: SCHEMA.empty_table() for name in self.options.get("names", "AB")}, self.options)
         expected = _early(oracle(query.model, self.batches).rows)
         assert expected.num_rows
         found = _early(self._committed(query.schema))
@@ -125,6 +126,13 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
         ("aside:4", {"own": True}),
         ("commit:2", {"own": True, "order": "hold"}),
         ("committed:2", {"own": True}),
+        ("saved:5", {"asof": "backward", "how": "left", "order": "hold"}),
+        ("join:4", {"asof": "nearest", "own": True, "names": "ABC", "on": "A.k = B.k AND A.k = C.k", "how": "left"}),
+        ("saved:5", {"names": "ABC", "on": "A.k = B.k AND A.k = C.k", "how": {"B": "left", "C": "left"}}),
+        ("join:4", {"names": "ABC", "on": "A.k = B.k AND B.n = C.n", "how": {"B": "left", "C": "left"}, "own": True}),
+        ("close:2", {"own": True, "finish": True, "how": "left", "order": "hold"}),
+        ("finishing:1", {"own": True, "finish": True, "how": "full"}),
+        ("finished:1", {"own": True, "finish": True, "asof": "nearest", "how": "left"}),
     ],
 )
 def test_the_driver_killed_at_a_point_of_the_operators_work(

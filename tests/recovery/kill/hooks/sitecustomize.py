@@ -1,8 +1,8 @@
 """In Python processes of a job under test: kill the Java process above at a chosen point of the operator's work.
 
 ``KILL_AT`` is "point:count", the point being one of recall, join, save, saved, and where Dovetail reads and writes
-files itself also read, aside, commit, committed; ``KILL_NOTES`` is a folder for notes, so that all workers count
-together and the kill happens once.
+files itself also read, aside, commit, committed, and when a query is finished close, finishing, finished;
+``KILL_NOTES`` is a folder for notes, so that all workers count together and the kill happens once.
 """
 
 import os
@@ -59,6 +59,7 @@ def _install() -> None:
         return saved
 
     _install_files()
+    _install_finish()
     for name, hooked in {"_recall": recalling, "_save": saving, "_results": joining}.items():
         setattr(JoinOperator, name, hooked)
 
@@ -90,6 +91,24 @@ def _install_files() -> None:
         (ParquetFolder, "commit", committing),
     ):
         setattr(place, name, hooked)
+
+
+def _install_finish() -> None:
+    from dovetail.runtime.spark import finish
+
+    closed, mark = finish.CloseBucket.__call__, vars(finish)["mark_finished"]
+
+    def closing(self: Any, state: Any) -> Any:
+        _passes("close")
+        return closed(self, state)
+
+    def marking(*arguments: Any) -> None:
+        _passes("finishing")
+        mark(*arguments)
+        _passes("finished")
+
+    setattr(finish.CloseBucket, "__call__", closing)  # noqa: B010
+    setattr(finish, "mark_finished", marking)  # noqa: B010
 
 
 if "KILL_AT" in os.environ:
