@@ -30,7 +30,10 @@ def table_queries(draw: Draw) -> RandomQuery:
         delay, table, asof = draw(st.sampled_from([0, 0, 2, 6])), None, None
         if name != answered and (draw(st.booleans()) or len(names) == 2):
             ready = draw(st.sampled_from([None, 20, 24, 30, 10**15 + 3]))
-            table, asof = Table(draw(st.sampled_from(KEYS)), ready), AsOf()
+            table, asof = (
+                Table(draw(st.sampled_from(KEYS)), ready),
+                AsOf(tolerance_us=draw(st.sampled_from([None, None, 1, 4]))),
+            )
             on += [f"{answered}.{column} = {name}.{column}" for column in table.key]
             further = draw(st.sampled_from(["", "", *BANDS, *RESIDUALS, *EQUALITIES, *FILTERS]))
             on += [further.format(a=name, b=answered)] if further else []

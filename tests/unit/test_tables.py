@@ -115,12 +115,28 @@ def test_a_memory_budget_refuses_what_does_not_fit() -> None:
     assert run.metrics()["memory"] == {"policy": "fail", "limit": 3, "held": 3}
 
 
+def test_versions_are_forgotten_when_their_time_is_over() -> None:
+    query = join(versions(ttl="5 microseconds"))
+    run = query.local()
+    run.push("P", [price(1, 1.0, 1), price(4, 2.0, 2)])
+    run.advance("P", 100)
+    assert run.push("O", [order(6, 1), order(7, 1), order(7, 2)])["price"].to_pylist() == [1.0, None, 2.0]
+    run.advance("O", 100)
+    assert run.metrics()["streams"]["P"]["stored"] == 0
+    assert "of each key the version that is valid, for 5 microseconds, and what is newer" in query.explain()
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
         (lambda: dv.table("P", pa.table(ROWS), key=()), "table 'P' has no key; say with key="),
         (lambda: dv.table("P", pa.table(ROWS), key="skuu"), "table 'P' has no column 'skuu' for its key.*Did you mean"),
         (lambda: dv.table("P", key="sku", schema=PRICES), "table 'P' has no time=, so its rows are valid at all times"),
+        (
+            lambda: dv.table("P", pa.table(ROWS), key="sku", ttl="1 day"),
+            "is how long a version is valid; say from when",
+        ),
+        (lambda: versions(ttl="-1 day"), "tolerance"),
         (lambda: versions(ready="soon"), "table 'P': ready='soon': give a datetime, or text like"),
         (lambda: versions(ready=datetime(2026, 1, 1, tzinfo=UTC)), "with a zone if the table's times have one"),
         (lambda: join(versions(), "O.n = P.price"), "table 'P' has the key sku, and no condition ties 'sku' to 'O'"),
@@ -157,7 +173,7 @@ WITH (format = 'parquet', path = 'in/orders', dedup = 'sku', match = 'first');
 CREATE TABLE Places (sku BIGINT, city STRING, PRIMARY KEY (sku)) WITH (format = 'parquet', path = 'in/places');
 CREATE TABLE Prices (
     sku BIGINT, price DOUBLE, since TIMESTAMP, PRIMARY KEY (sku), WATERMARK FOR since AS since - INTERVAL '5' SECOND
-) WITH (format = 'parquet', path = 'in/prices', ready = '2026-07-01 00:00:00+00:00');
+) WITH (format = 'parquet', path = 'in/prices', ready = '2026-07-01 00:00:00+00:00', ttl = '1 day');
 CREATE SINK found WITH (format = 'console');
 INSERT INTO found
 SELECT O.sku, P.price, L.city FROM Orders O JOIN Prices P ON O.sku = P.sku JOIN Places L ON O.sku = L.sku;
@@ -169,7 +185,7 @@ def test_pipeline_files_declare_tables() -> None:
     assert (streams.dedup, streams.match) == (("sku",), "first")
     assert (places.key, places.time, places.ready) == (("sku",), "", None)
     assert (prices.key, prices.time, prices.delay_us) == (("sku",), "since", 5_000_000)
-    assert prices.ready == "2026-07-01 00:00:00+00:00"
+    assert (prices.ready, prices.ttl_us) == ("2026-07-01 00:00:00+00:00", 86_400_000_000)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dovetail.api.streams import as_data, stream
 from dovetail.errors import StreamError
-from dovetail.model.asof import AsOf
+from dovetail.model.asof import asof
 from dovetail.model.sources import Source
 from dovetail.model.stream import Stream
 from dovetail.model.table import ALWAYS, ALWAYS_US, Table, as_key
@@ -23,6 +23,7 @@ def table(
     time: str | None = None,
     ready: str | datetime | None = None,
     delay: str | timedelta = "0 seconds",
+    ttl: str | timedelta | None = None,
     schema: pa.Schema | None = None,
 ) -> Stream:
     """A table: each row of the stream that it is joined with meets the row of its key that is valid at its time.
@@ -31,6 +32,7 @@ def table(
     valid at all times, and the data must be here and come to an end. Rows of other streams wait until the table is
     loaded: data that come to an end are loaded at once, versions that are pushed or that stream when they have come to
     the time ``ready``. From then on a version counts if it comes before the other streams are ``delay`` past its time.
+    A version is valid for ``ttl`` at most, and is forgotten then; without it the last one of every key stays.
 
     >>> import dovetail as dv, pyarrow as pa
     >>> schema = pa.schema({"ts": pa.timestamp("us"), "sku": pa.int64()})
@@ -41,8 +43,12 @@ def table(
     """
     data = as_data(name, data)
     if time is None:
+        if ttl is not None:
+            raise StreamError(
+                f"table {name!r}: ttl={ttl!r} is how long a version is valid; say from when on, with time="
+            )
         data, time = _always(name, data), ALWAYS
-    made = stream(name, data, time=time, delay=delay, schema=schema, asof=AsOf())
+    made = stream(name, data, time=time, delay=delay, schema=schema, asof=asof(tolerance=ttl))
     ready_us = None if ready is None else _moment(name, ready, made.time_type)
     return replace(made, table=Table(as_key(key), ready_us))
 

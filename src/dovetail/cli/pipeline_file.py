@@ -87,7 +87,7 @@ def _declared(declared: StreamDeclaration, data: Any) -> Stream:
 def _table(declared: StreamDeclaration, data: Any) -> Stream:
     """A table; one that is not to be read has no rows, and the columns it has."""
     given: dict[str, Any] = {"key": declared.key, "ready": declared.ready, "time": declared.time or None}
-    given["delay"] = timedelta(microseconds=declared.delay_us)
+    given |= {"delay": timedelta(microseconds=declared.delay_us), "ttl": _duration(declared.ttl_us)}
     if declared.time and (data is None or declared.own):
         given["schema"] = declared.schema
     return table(declared.name, declared.schema.empty_table() if data is None and not declared.time else data, **given)

@@ -48,9 +48,9 @@ def _side(query: JoinQuery, side: Side) -> dict[str, Any]:
 
 
 def _keeps(side: Side) -> str:
-    if side.judged is not None:
-        return "of each key the version that is valid, and what is newer"
     within = None if side.asof.tolerance_us is None else duration_text(side.asof.tolerance_us)
+    if side.judged is not None:
+        return f"of each key the version that is valid{f', for {within}' if within else ''}, and what is newer"
     if side.asof.direction == "forward":
         return "rows that are not before the next row to be answered"
     if side.conditions:

@@ -13,9 +13,9 @@
 
 WATERMARK names the column that is the event time, and by how much rows may come late. A table with a WATERMARK is of
 versions, each valid from its time on; one without is the same at all times. A stream may have ``idle``, ``ahead``,
-``dedup`` and ``match``, a table ``ready``, a sink ``trigger``, ``schedule`` and all that ``run_options`` reads; any
-other option but ``format`` and ``checkpoint`` is for Spark, as it is. With ``reader = 'dovetail'`` Dovetail reads by
-itself, with ``writer = 'dovetail'`` it writes.
+``dedup`` and ``match``, a table ``ready`` and ``ttl``, a sink ``trigger``, ``schedule`` and all that ``run_options``
+reads; any other option but ``format`` and ``checkpoint`` is for Spark, as it is. With ``reader = 'dovetail'`` Dovetail
+reads by itself, with ``writer = 'dovetail'`` it writes.
 """
 
 from collections.abc import Mapping
@@ -67,6 +67,7 @@ class StreamDeclaration:
     match: str | None = None
     key: tuple[str, ...] = ()
     ready: str | None = None
+    ttl_us: int | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -114,9 +115,10 @@ def read_stream(reader: Reader, table: bool = False) -> StreamDeclaration:
     options = read_options(reader)
     format, idle_us, ahead_us = options.needed("format"), options.duration("idle"), options.duration("ahead")
     options.refuse("delay", "WATERMARK states it, as in WATERMARK FOR ts AS ts - INTERVAL '5' SECOND")
-    for other in ("dedup", "match", "idle", "ahead") if table else ("ready",):
+    for other in ("dedup", "match", "idle", "ahead") if table else ("ready", "ttl"):
         options.refuse(other, f"it is for a {'stream' if table else 'table'}")
     more: dict[str, Any] = {"key": key, "ready": options.taken("ready"), "match": options.taken("match")}
+    more["ttl_us"] = options.duration("ttl")
     more["dedup"] = options.read("dedup", lambda text: _names(text, columns)) or ()
     own = own_source(options, format)
     time = watermark or ("", 0)

@@ -54,7 +54,7 @@ def _end_us(history: History) -> int:
 def _best(query: JoinQuery, name: str, asof: AsOf, row: Tuple, rows: list[Tuple]) -> Tuple | None:
     if query.stream(name).table is not None:
         valid = max((each for each in rows if _is_version(query, row, each)), key=_version_rank(query), default=None)
-        return valid if valid is not None and _matches(query, row, valid) else None
+        return valid if valid is not None and _fits(asof, row, valid) and _matches(query, row, valid) else None
     fitting = [other for other in rows if _fits(asof, row, other) and _matches(query, row, other)]
     sign = -1 if asof.direction == "forward" else 1
 

@@ -166,12 +166,10 @@ class Side:
         """The best rows before the times."""
         times = asked.times + self._offset
         since, until = times - self._within, times - self.asof.gap_us
-        if self._judged is not None:
-            return self._valid(asked, self.chains.last_until(slots, until), self._judged)
-        if not self._conditions:
-            found = self.chains.last_until(slots, until)
-            times = self.chains.rows.times
-            return np.where(times[found] >= since, found, -1) if len(times) else found
+        if self._judged is not None or not self._conditions:
+            found, times = self.chains.last_until(slots, until), self.chains.rows.times
+            found = np.where(times[found] >= since, found, -1) if len(times) else found
+            return found if self._judged is None else self._valid(asked, found, self._judged)
         return self._met(asked, slots, since, until, latest=True)
 
     def _valid(self, asked: Asked, found: Integers, judged: tuple[Expression, ...]) -> Integers:
