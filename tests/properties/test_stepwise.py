@@ -44,6 +44,7 @@ DENSE = [
     "{a}.k = {b}.k",
     "{a}.s = {b}.s AND {a}.k = {b}.k",
     "{a}.k = {b}.k AND {a}.n < {b}.n",
+    "{a}.k = {b}.k AND {b}.ts >= {a}.ts",
     "{a}.s = {b}.s",
 ]
 ENDLESS = st.builds(dv.unbounded)
@@ -251,12 +252,13 @@ def test_each_on_of_a_text_decides_about_its_stream(data: st.DataObject) -> None
 def test_duckdb_says_the_same(data: st.DataObject) -> None:
     """As SQL joins tables, the windows written out as conditions on the times that are there."""
     words = {name: data.draw(st.sampled_from(["LEFT", "INNER", "SEMI", "ANTI"])) for name in "BC"}
+    words["B"] = data.draw(st.sampled_from([words["B"], words["B"], "RIGHT"]))
     if set(words.values()) == {"INNER"}:
         words["C"] = "LEFT"
     windows = {name: data.draw(st.sampled_from([0, 2, 5, 9])) for name in "ABC"}
-    middle = "B" if words["B"] in ("LEFT", "INNER") and data.draw(st.booleans()) else "A"
+    middle = "B" if words["B"] in ("LEFT", "INNER", "RIGHT") and data.draw(st.booleans()) else "A"
     ons = {"B": "A.k = B.k", "C": f"{middle}.k = C.k"}
-    seen = ["A", *(name for name in "BC" if words[name] in ("LEFT", "INNER"))]
+    seen = ["A", *(name for name in "BC" if words[name] in ("LEFT", "INNER", "RIGHT"))]
     cell = st.tuples(st.integers(0, 12), st.sampled_from([1, 1, 2, None]))
     tables = {
         name: pa.Table.from_pylist(

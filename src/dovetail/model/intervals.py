@@ -36,12 +36,12 @@ def with_implied_windows(
 
     ``stepwise``: a stream may be missing in a result, and then its conditions bound nobody.
     """
-    bounds = _bounds_stepwise(streams, predicates) if stepwise else _all_bounds(streams, predicates)
+    bounds = _bounds_stepwise(streams, predicates) if stepwise else time_bounds(streams, predicates)
     return tuple(_windowed(stream, streams, bounds) for stream in streams)
 
 
-def _all_bounds(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> Bounds:
-    """From conditions and windows, of streams that are all there."""
+def time_bounds(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> Bounds:
+    """For pairs of streams that are all there, from conditions and windows, how much later the first can be."""
     bounds = _bounds(streams, predicates)
     for stream in streams:
         if isinstance(stream.window, TimeWindow):
@@ -58,7 +58,7 @@ def _bounds_stepwise(streams: Sequence[Stream], predicates: Sequence[Predicate])
     bounds: Bounds = {}
     for one, other in permutations(names, 2):
         there = needed[one] | needed[other]
-        bound = _all_bounds(
+        bound = time_bounds(
             [stream for stream in streams if stream.name in there],
             [predicate for predicate in predicates if predicate_streams(predicate) <= there],
         )

@@ -80,6 +80,8 @@ def read_from(select: exp.Select, source: Source) -> From:
         raise source.at("the query has no FROM; it names the streams, as in FROM T, H", select)
     inputs = tuple(_input(node, source) for node in (first.this, *(join.this for join in joins)))
     kinds = [_kind(join, source) for join in joins]
+    if len(inputs) > 2 and kinds[0] == "right":  # A RIGHT JOIN B ... is B LEFT JOIN A ...
+        inputs, kinds = (inputs[1], inputs[0], *inputs[2:]), ["left", *kinds[1:]]
     outer = [(join, kind) for join, kind in zip(joins, kinds, strict=True) if kind != "inner"]
     for join, kind in outer:
         _check_outer(join, kind, len(inputs), source)
