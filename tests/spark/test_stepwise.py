@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+import dovetail as dv
 from dovetail.plan.partition_grid import partition_grid
 from dovetail.testing import Push, assert_same_rows, oracle, ordered
 from tests.spark.feeding import Folder, random_batches
@@ -28,6 +29,24 @@ def test_static_rows_are_the_oracles(spark: Any, on: str, how: dict[str, str], o
     rows = query.spark(spark).toArrow().cast(query.schema)
     assert_same_rows(rows, oracle(query.model, [Push(tables)]).rows)
     assert not options or ordered(rows)
+
+
+def test_shared_ones_and_aggregates(spark: Any) -> None:
+    """Two of the same words in one operator, one of other words, and one that counts."""
+    tables = {name: random_rows(seed, 90, seconds=20) for seed, name in enumerate("ABC")}
+    on, words = "A.k = B.k AND B.g = C.g", {"B": "left", "C": "left"}
+    streams = [dv.stream(name, rows, time="ts", window="4 seconds") for name, rows in tables.items()]
+    counts = "SELECT A.k, COUNT(*) AS n FROM A LEFT JOIN B ON A.k = B.k LEFT JOIN C ON B.g = C.g GROUP BY A.k"
+    queries = [
+        dv.join(*streams, on=on, how=words, select="A.row AS a, B.row AS b, C.row AS c", partitions=4).named("every"),
+        dv.join(*streams, on=on, how=words, select="A.row AS a", order="hold", partitions=4).named("few"),
+        dv.join(*streams, on=on, how={"B": "left", "C": "anti"}, select="A.row AS a", partitions=4).named("other"),
+        dv.sql(counts, *streams, partitions=4).named("counted"),
+    ]
+    rows = dv.share(*queries).spark(spark).toArrow()
+    for query in queries:
+        own = rows.filter(pc.equal(rows["query"], query.name)).select(query.schema.names).cast(query.schema)
+        assert_same_rows(own, oracle(query.model, [Push(tables)]).rows)
 
 
 @pytest.mark.parametrize("order", ["none", "hold"])

@@ -30,5 +30,5 @@ def own_axes(query: JoinQuery) -> tuple[Axis, ...] | None:
 
 
 def plain_join(query: JoinQuery) -> JoinQuery:
-    """The inner join that finds a query's results."""
-    return replace(query, how="inner", aggregation=None)
+    """The inner join that finds a query's results; one with words for its streams finds them as it is."""
+    return replace(query, how=query.how if query.stepwise else "inner", aggregation=None)
