@@ -31,6 +31,7 @@ def test_static_rows_are_the_oracles(spark: Any, on: str, how: dict[str, str], o
     assert not options or ordered(rows)
 
 
+@pytest.mark.slow
 def test_shared_ones_and_aggregates(spark: Any) -> None:
     """Two of the same words in one operator, one of other words, and one that counts."""
     tables = {name: random_rows(seed, 90, seconds=20) for seed, name in enumerate("ABC")}
