@@ -26,7 +26,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 import dovetail as dv
 from benchmarks.checksum import spark_hash
 from benchmarks.workloads import Workload
-from dovetail.runtime.spark.session import BYTES, CHECKPOINT_FILES, PROVIDER, RECORDS, ROCKSDB
+from dovetail.runtime.spark.session import BYTES, CHECKPOINT_FILES, CHECKSUMS, PROVIDER, RECORDS, ROCKSDB
 from dovetail.runtime.spark.types import spark_schema
 
 IN_MEMORY = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
@@ -81,7 +81,7 @@ def results_of(checkpoint: Path) -> Path:
 @contextmanager
 def plain_settings(session: SparkSession) -> Iterator[None]:
     """Without what Dovetail sets; a query keeps for good what was set when it started."""
-    ours = {name: str(session.conf.get(name)) for name in (RECORDS, BYTES, CHECKPOINT_FILES)}
+    ours = {name: str(session.conf.get(name)) for name in (RECORDS, BYTES, CHECKPOINT_FILES, CHECKSUMS)}
     for name in ours:
         session.conf.unset(name)
     try:

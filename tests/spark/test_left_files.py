@@ -6,11 +6,20 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark import SparkFiles, TaskContext
+from pyspark import TaskContext
 
 import dovetail as dv
 from dovetail.runtime.spark.differences.version import spark_version
-from dovetail.runtime.spark.left_files import KEPT, LEAST_BYTES, LeftSlices, batch_folder, leave, mapped, shares_files
+from dovetail.runtime.spark.left_files import (
+    KEPT,
+    LEAST_BYTES,
+    LeftSlices,
+    batch_folder,
+    leave,
+    left_folder,
+    mapped,
+    shares_files,
+)
 from dovetail.runtime.spark.lineage import Lineage, StateChange
 from dovetail.testing import assert_same_rows
 from tests.unit.runtime.test_files import write
@@ -18,7 +27,7 @@ from tests.unit.runtime.test_files import write
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setattr(SparkFiles, "getRootDirectory", lambda: str(tmp_path))
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path},/elsewhere")
     yield tmp_path
     TaskContext._setTaskContext(None)
 
@@ -58,7 +67,7 @@ def test_a_batch_removes_what_the_one_before_left(root: Path) -> None:
 def test_no_files_without_a_batch_or_a_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_batch(None)
     assert batch_folder() is None
-    monkeypatch.setattr(SparkFiles, "getRootDirectory", lambda: str(root / "nowhere"))
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(root / "nowhere"))
     in_batch(1)
     assert batch_folder() is None
 
@@ -102,7 +111,8 @@ def test_large_batches_go_by_files_and_small_ones_through_spark(spark: Any, tmp_
     out, checkpoint = dv.parquet(tmp_path / "out"), str(tmp_path / "checkpoint")
     started = query.write(out, checkpoint, trigger={"availableNow": True}, session=spark)
     started.awaitTermination()
-    folder = Path(SparkFiles.getRootDirectory(), "dovetail", started.id, "rows")
+    (told,) = spark.range(1).coalesce(1).mapInArrow(_told, "folder string").collect()
+    folder = Path(told.folder, started.id, "rows")
     last = "1" if spark_version(spark.version) >= (4, 2) else "0"  # before 4.2 the first batch has all
     assert [each.name for each in folder.iterdir()] == [last], "small batches left nothing, the first one's are gone"
     assert sum(file.stat().st_size for file in folder.glob(f"{last}/*")) > 8 * LEAST_BYTES
@@ -110,3 +120,7 @@ def test_large_batches_go_by_files_and_small_ones_through_spark(spark: Any, tmp_
     expected = query.collect()
     assert expected.num_rows > 10_000
     assert_same_rows(found.cast(expected.schema), expected)
+
+
+def _told(batches: Any) -> Any:
+    yield pa.RecordBatch.from_pydict({"folder": [str(left_folder()) for _ in batches]})

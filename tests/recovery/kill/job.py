@@ -37,7 +37,8 @@ def main() -> None:
     """Run everything there is to read, then end."""
     path, master, options = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
     then, own, names = options.get("then"), options.get("own", False), options.get("names", "AB")
-    settings = {"spark.master": master} | ({} if then is None else {SHUFFLE_PARTITIONS: str(then)})
+    settings = {"spark.master": master, "spark.local.dir": str(path / "local")}
+    settings |= {} if then is None else {SHUFFLE_PARTITIONS: str(then)}
     session = spark_session(cores=2, name="job", settings=settings)
     reader = session.readStream.option("maxFilesPerTrigger", 1).schema(spark_schema(SCHEMA))
     data: dict[str, Any] = {

@@ -145,6 +145,7 @@ def test_the_driver_killed_at_a_point_of_the_operators_work(
     _end(process)
     job.finish()
     job.check()
+    assert not list((tmp_path / "local").glob("*/dovetail")), "what workers left for each other is gone with them"
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

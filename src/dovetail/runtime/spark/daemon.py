@@ -4,12 +4,14 @@
     python -m dovetail.runtime.spark.daemon pyspark.worker     imported once, before the first fork
 
 Spark's own imports nothing before it forks, because libraries start threads, and a lock that one of them holds is never
-released in a child. Spark tells OpenBLAS to start none, ``session`` tells Arrow, and if there is one all the same (who
-asks for OMP_NUM_THREADS=4 has four), Spark's own takes over. Parents of processes that only plan import nothing either.
+released in a child. ``session`` tells OpenBLAS and Arrow to start none, and if there is one all the same (who asks for
+OMP_NUM_THREADS=4 has four), Spark's own takes over. Parents of processes that only plan import no engine.
 """
 
+import atexit
 import gc
 import os
+import shutil
 import sys
 
 
@@ -32,6 +34,12 @@ def warm() -> bool:
 if __name__ == "__main__":
     from pyspark.daemon import manager
 
-    if sys.platform == "linux" and sys.argv[1:] == ["pyspark.worker"] and not warm():
+    from dovetail.runtime.spark.left_files import left_folder
+
+    tasks = sys.argv[1:] == ["pyspark.worker"]
+    if sys.platform != "linux" or not (warm() if tasks else threads() == 1):
         os.execv(sys.executable, [sys.executable, "-m", "pyspark.daemon", *sys.argv[1:]])
+    left = left_folder()
+    if tasks and left is not None:
+        atexit.register(shutil.rmtree, left, ignore_errors=True)  # workers end without this
     manager()

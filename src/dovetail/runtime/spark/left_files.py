@@ -4,9 +4,9 @@
     left in a file    packer -> file, in the system's memory if there is room -> operator
 
 For sessions whose tasks all run in the driver's process (``local[4]``), and for what is large enough to be worth it.
-The files lie in the folder that Spark makes for the files of a session and removes with it. A batch is the last that
-reads its own, so the first task of the next one removes them. Attempts at a task give them the same names, so that what
-Spark carries depends on the rows alone.
+The files lie where Spark has those of its shuffles, and are removed with them when the session ends, and by the parent
+of its workers when its Java process is killed. A batch is the last that reads its own, so the first task of the next
+one removes them. Attempts at a task give them the same names, so that what Spark carries depends on the rows alone.
 
 A bucket that changes its worker finds there what the last batches have written to its state, under their tokens. A
 token is made from what was written, so a file has what the state has, or is not looked for.
@@ -20,7 +20,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
-from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from dovetail.runtime.spark.lineage import Lineage
@@ -39,12 +38,18 @@ def shares_files(session: SparkSession) -> bool:
     return master == "local" or master.startswith("local[")
 
 
+def left_folder() -> Path | None:
+    """Where processes of a session leave files; None if Spark does not say where its own are."""
+    place = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
+    return Path(place, "dovetail") if os.path.isdir(place) else None
+
+
 def batch_folder() -> Path | None:
     """Where tasks of this batch leave files; None if there is no batch, or no such folder."""
-    number = batch_number()
-    if number is None or not os.path.isdir(SparkFiles.getRootDirectory()):
+    number, root = batch_number(), left_folder()
+    if number is None or root is None:
         return None
-    folder = Path(SparkFiles.getRootDirectory(), "dovetail", query_id(), "rows", str(number))
+    folder = root / query_id() / "rows" / str(number)
     if not folder.is_dir():
         with suppress(OSError):  # another task does the same
             for old in folder.parent.iterdir():
@@ -78,8 +83,8 @@ class LeftSlices:
     @classmethod
     def here(cls) -> "LeftSlices | None":
         """Those of the query that this task belongs to; None if there is no such folder."""
-        root = SparkFiles.getRootDirectory()
-        return cls(Path(root, "dovetail", query_id(), "slices")) if query_id() and os.path.isdir(root) else None
+        root = left_folder()
+        return cls(root / query_id() / "slices") if query_id() and root is not None else None
 
     def leave(self, token: str, blobs: Sequence[bytes], before: Lineage) -> None:
         """What the batch of this token has written; what was left long before is removed."""

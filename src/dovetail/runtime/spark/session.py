@@ -6,16 +6,20 @@ by bytes (to count bytes Spark asks every column for its size after every row, w
 row does), Arrow's Java side need not check the bounds of every value that Spark asks for in turn, files of a checkpoint
 are renamed by a call of the system and have one checksum, that of the file system, instead of a second file each with
 another, rows go to workers through sockets of the system instead of the network's (both from Spark 4.1 on; others
-ignore it), and workers are forked from a process that has imported what they need.
+ignore it), and workers are forked from a process that has imported what they need. Tracebacks are whole, because
+packers and the operator are to share workers: Spark keeps two sets of them where one has short tracebacks, and its
+stateful operator never has.
 """
 
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.metadata import PackageNotFoundError, version
+from threading import Thread
 
+import pyarrow as pa
 import pyspark
 from pyspark.sql import SparkSession
 
@@ -28,6 +32,7 @@ from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS, STATE_PARTI
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 RECORDS, BYTES = (f"spark.sql.execution.arrow.{limit}PerBatch" for limit in ("maxRecords", "maxBytes"))
+CHECKSUMS = "spark.sql.streaming.checkpoint.fileChecksum.enabled"
 CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"
 ROCKSDB_PROVIDER = "RocksDBStateStoreProvider"  # platforms have their own, of this name and in another package
 ROCKSDB = f"org.apache.spark.sql.execution.streaming.state.{ROCKSDB_PROVIDER}"
@@ -35,7 +40,7 @@ OLDEST, TOO_NEW = (4, 0), (5, 0)  # versions that are tested; 4.x removes nothin
 MANY_PARTITIONS = 64  # each costs files and a task per batch; from here on that is most of it
 # see above; the last is Spark's own default
 AT_ONCE, UNCOUNTED, SPARKS_BYTES = 1_024, str((1 << 31) - 1), str(64 << 20)
-NO_THREAD = ("JE_ARROW_MALLOC_CONF", "background_thread:false")  # read when Arrow is loaded: ``daemon`` says what for
+NO_THREADS = {"OMP_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 
 
@@ -50,18 +55,40 @@ def spark_session(
     """
     cores = cores or os.cpu_count() or 1
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ.setdefault(*NO_THREAD)
     builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
     for key, value in {**_settings(cores), **(settings or {})}.items():
         builder = builder.config(key, value)
-    if not quiet:
-        return _checked_java(builder.getOrCreate())
     try:
-        with chatter.sent_away():
-            return _checked_java(builder.getOrCreate())
+        with chatter.sent_away() if quiet else nullcontext(), _without_threads():
+            session = _checked_java(builder.getOrCreate())
     except Exception as error:
-        error.add_note(f"What Spark said is in {chatter.keep()}")
+        if quiet:
+            error.add_note(f"What Spark said is in {chatter.keep()}")
         raise
+    Thread(target=_wake_workers, args=(session, cores), name="dovetail wakes workers", daemon=True).start()
+    return session
+
+
+@contextmanager
+def _without_threads() -> Iterator[None]:
+    """For processes that are started inside: libraries start no threads of their own; ``daemon`` says what for."""
+    missing = {name: value for name, value in NO_THREADS.items() if name not in os.environ}
+    os.environ.update(missing)
+    try:
+        yield
+    finally:
+        for name in missing:
+            del os.environ[name]
+
+
+def _wake_workers(session: SparkSession, cores: int) -> None:
+    """Workers import while the program goes on to say what it wants; if the session ends meanwhile, so be it."""
+    with suppress(Exception):
+        session.range(0, cores, 1, cores).mapInArrow(_same, "id long").collect()
+
+
+def _same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return batches
 
 
 def _settings(cores: int) -> dict[str, str]:
@@ -73,8 +100,9 @@ def _settings(cores: int) -> dict[str, str]:
         BYTES: UNCOUNTED,
         "spark.driver.extraJavaOptions": UNCHECKED,
         "spark.python.daemon.module": "dovetail.runtime.spark.daemon",
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
         "spark.python.unix.domain.socket.enabled": "true",
-        "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+        CHECKSUMS: "false",
         CHECKPOINT_FILES: renaming_manager(spark_version(pyspark.__version__)),
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
