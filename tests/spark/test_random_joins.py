@@ -129,7 +129,6 @@ def some_rows(seed: int) -> pa.Table:
     return pa.concat_tables([rows, rows.slice(7, 9)])
 
 
-@pytest.mark.slow
 @once
 @given(random_joins(), st.sampled_from(["none", "hold"]), st.integers(1, 4))
 def test_tables_at_rest(spark: Any, drawn: tuple[str, Build, int], order: str, partitions: int) -> None:
