@@ -2,6 +2,7 @@
 # Prints the home of a Java that Spark supports (17 or 21), installing one if that can be done without asking.
 #   JAVA_HOME="$(scripts/ensure_java.sh)"
 set -euo pipefail
+cd /  # from a folder that has been removed no Java starts, and a new one would be installed
 
 home_if_supported() {  # $1: a java binary; prints its home if its version will do
   local settings
@@ -26,8 +27,8 @@ as_root() {
 install_java() {
   if command -v apt-get >/dev/null && as_root true 2>/dev/null; then
     as_root apt-get update -qq
-    as_root apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless ||
-      as_root apt-get install -y -qq --no-install-recommends openjdk-21-jre-headless
+    as_root apt-get install -y -qq --no-upgrade --no-install-recommends openjdk-17-jre-headless ||
+      as_root apt-get install -y -qq --no-upgrade --no-install-recommends openjdk-21-jre-headless
   elif command -v dnf >/dev/null && as_root true 2>/dev/null; then
     as_root dnf install -y -q java-21-openjdk-headless || as_root dnf install -y -q java-17-openjdk-headless
   elif command -v brew >/dev/null; then
