@@ -12,6 +12,7 @@ NAMES = {
     "embedded": "the engine on one thread against DuckDB's offline join on two; three block sizes, four workloads",
     "growth": "cost per tuple and memory per stored tuple, windows of 1,000 to 10,000,000 tuples",
     "cliffs": "hot and Zipf keys, long texts, composite keys, eight streams, a wide band, disorder: beside plain keys",
+    "hot": "a key with half of all rows, split while it runs on Spark: time and memory beside even keys",
     "asof": "as-of joins at rest against DuckDB, Polars and pandas, on Spark against one by hand; 10 million keys",
     "aggregates": "what a result costs a sliding aggregate, with 1,000 to 1,000,000 results that count",
     "share": "1 to 1,000 queries in one operator, against as many separate runs and as many of Spark's own joins",

@@ -12,6 +12,8 @@ from dovetail.engine.buffer.sealed import seal, seal_batch, unseal, unseal_batch
 from dovetail.engine.operator.state import FORMAT, read_header
 from dovetail.engine.policies.spill.files import FileStore
 from dovetail.observe.reporter import Reporter
+from dovetail.runtime.hot_keys import HotKeys
+from dovetail.runtime.spark.source.source import NO_KEYS
 from tests.formats.queries import queries
 
 FOLDER = Path(__file__).parent
@@ -74,3 +76,14 @@ def test_reports_carry_their_number(tmp_path: Path) -> None:
     reporter.close()
     (file,) = tmp_path.iterdir()
     assert {json.loads(line)["v"] for line in file.read_text().splitlines()} == {1}
+
+
+def test_hot_keys_of_the_first_format_are_read() -> None:
+    """They are in the positions of sources, in the checkpoint's offsets."""
+    kept = json.loads((FOLDER / "hot_keys_1.json").read_text())
+    found = HotKeys.from_json(kept)
+    assert [(key.width, key.end_us) for key in found.keys] == [(4, 1_699_999_900_000_001), (2, None)]
+    assert found.to_json() == kept
+    assert HotKeys().to_json() == NO_KEYS
+    with pytest.raises(dv.StateError, match=r"hot keys of a position have format 2, .* reads format 1"):
+        HotKeys.from_json(kept | {"format": 2})

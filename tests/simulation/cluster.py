@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dovetail.runtime.deal import Route
 from dovetail.runtime.spark import operator, pack
 from dovetail.runtime.spark.bucket_numbers import murmur3_int
 from dovetail.runtime.spark.cache import EngineCache
@@ -122,11 +123,14 @@ class Cluster:
         for store in self.stores:
             store.lose(executor)
 
-    def packed(self, batch: Batch, stream: int, source: int, dies_at: int | None = None) -> Shuffled:
+    def packed(
+        self, batch: Batch, stream: int, source: int, routes: tuple[Route, ...] = (), dies_at: int | None = None
+    ) -> Shuffled:
         """What the packer of one source partition makes; with ``dies_at``, it dies there, or at its end."""
         name = self.pipeline.query.names[stream]
         with task(stream * SOURCE_PARTITIONS + source, self.partitions):
-            packer = replace(self.pipeline.packers[name], grid=self.layout.grid, numbers=self.layout.numbers)
+            here = {"grid": self.layout.grid, "numbers": self.layout.numbers, "routes": routes}
+            packer = replace(self.pipeline.packers[name], **here)
             rows = _share(batch.rows.get(name), source, packer.arriving)
             with _left_in(self.folder):
                 made = list(packer(_dying(rows, dies_at)))

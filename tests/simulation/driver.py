@@ -1,6 +1,7 @@
 """The driver of a query: it plans batches, runs their tasks, has the sink written, and notes what is done.
 
     offsets      what a batch reads; noted before anything of it runs, so that it is repeated with the same rows
+                 with the keys that are split in it
     commits      that a batch is done; a start finds the last planned batch, and repeats it unless it is noted here
 
 A driver dies where the story says so, or when a task has failed too often; then another starts. Somebody may stop it
@@ -16,6 +17,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dovetail.plan.split_keys import KeySplit, key_splits, splits_keys
+from dovetail.runtime.hot_keys import HotKeys
 from dovetail.runtime.spark.output import REPORT, Blobs
 from dovetail.runtime.spark.unpack import Unpacker
 from tests.simulation.cluster import Attempt, Cluster, Killed, Shuffled, Worker
@@ -47,6 +50,7 @@ class Driver:
     sink: Output
     commits: set[int] = field(default_factory=set)
     planned: int = -1
+    hot: dict[int, HotKeys] = field(default_factory=dict)  # what offsets say of the keys that a batch splits
     struck: list[Fault] = field(default_factory=list)
     oddities: list[str] = field(default_factory=list)
     starts: int = 0
@@ -63,7 +67,7 @@ class Driver:
         first = self.planned if self.planned >= 0 and self.planned not in self.commits else self.planned + 1
         for batch in range(first, len(self.story.batches)):
             self._move(batch)
-            self.planned = batch
+            self._plan(batch)
             self._die("driver dies after planning a batch", batch)
             rows = self._results(batch)
             self._write(rows, batch)
@@ -78,6 +82,23 @@ class Driver:
                 self._restore(batch)
                 return
 
+    def _plan(self, batch: int) -> None:
+        """As the source does it that reads files, from samples that have all rows."""
+        self.planned = batch
+        if batch not in self.hot:
+            query, grid, rows = self.pipeline.query, self.cluster.layout.grid, self.story.batches[batch].rows
+            packers = {name: replace(packer, grid=grid) for name, packer in self.pipeline.packers.items()}
+            parts = {name: table.select(list(packers[name].arriving)) for name, table in rows.items()}
+            samples = {name: packers[name].sample(part.to_batches(), part.num_rows) for name, part in parts.items()}
+            before = self.hot.get(batch - 1, HotKeys())
+            judged = before.next(query, grid, samples, before.frontier(query))
+            times = {name: table["ts"].cast(pa.int64()).drop_null() for name, table in rows.items()}
+            newest = {name: max(each.to_pylist()) for name, each in times.items() if len(each)}
+            self.hot[batch] = (judged if splits_keys(query, grid) else before).seen(query, newest)
+
+    def _splits(self) -> tuple[KeySplit | None, ...]:
+        return key_splits(self.pipeline.query, self.cluster.layout.grid)
+
     def _move(self, batch: int) -> None:
         """Between two batches, or between two tries at one; where some of the state is spilled it stays where it is."""
         fault = self._strike("query is taken to other partitions", batch) if batch else None
@@ -86,11 +107,13 @@ class Driver:
             self.pipeline = pipeline_of(self.story.case, partitions)
             self.cluster = moved(self.cluster, self.pipeline, batch, partitions)
             self.story = replace(self.story, partitions=partitions)
+            self.hot = {number: replace(hot, keys=()) for number, hot in self.hot.items()}
 
     def _restore(self, last: int) -> None:
         """The same DataFrame started again in the same session, over a copy of what there was before the last batch."""
         self.commits.remove(last)
         self.planned = last - 1
+        self.hot.pop(last)
         self.sink.forget(last)
         for store in self.cluster.stores:
             store.back_to(last)
@@ -172,7 +195,8 @@ class Driver:
 
     def _pack(self, batch: Batch, place: int, dies_at: int | None = None) -> Shuffled:
         stream, source = divmod(place, SOURCE_PARTITIONS)
-        return self.cluster.packed(batch, stream, source, dies_at)
+        routes = self.hot[self.planned].routes(self._splits())
+        return self.cluster.packed(batch, stream, source, routes, dies_at)
 
     def _packed_again(self, batch: Batch, packed: Sequence[Shuffled], executor: int) -> list[Shuffled]:
         """What an executor had made is lost with it; other tasks may have read it already."""

@@ -14,6 +14,7 @@ from dovetail.runtime.spark.state import BucketState
 from dovetail.runtime.spark.variables import state_variables
 from dovetail.testing import oracle, ordered
 from dovetail.testing.compare import _counted
+from tests.properties.hot import eager_splits
 from tests.simulation.cluster import Cluster
 from tests.simulation.driver import Driver
 from tests.simulation.pipeline import pipeline_of, task
@@ -38,6 +39,7 @@ class Verdict:
         return not (self.lost or self.repeated or self.wrong or self.unexplained)
 
 
+@eager_splits()
 def judge(story: Story) -> Verdict:
     """Tell a story; nothing that goes wrong in it escapes."""
     pipeline = pipeline_of(story.case, story.partitions)

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dovetail.engine.buffer.section import Changes
 from dovetail.runtime.deal import deal
+from dovetail.runtime.hot_keys import HotKey
 from dovetail.runtime.spark import operator, pack, sinks, unpack
 from dovetail.runtime.spark.arrivals import Arrivals, read_arrivals
 from dovetail.runtime.spark.cache import ENGINES, Cached, EngineCache
@@ -73,9 +74,9 @@ def _old_token(self: JoinOperator, head: Head | None, cached: Cached, report: An
     vars(operator)["ENGINES"].put(self._key(report.bucket), replace(cached, token=head.token if head else ""))
 
 
-def _by_chance(grid: Any, rows: Any) -> Any:
+def _by_chance(grid: Any, rows: Any, routes: Any = ()) -> Any:
     """Deals rows out from a place that is another one in every attempt."""
-    return _deal(grid, replace(rows, position=_DICE.randrange(100)))
+    return _deal(grid, replace(rows, position=_DICE.randrange(100)), routes)
 
 
 def _clocked(self: Packer, rows: Any, partition: int, sequence: int, position: int) -> Any:
@@ -138,8 +139,13 @@ def _never_late(self: Lineage, token: str) -> Any:
     return _since(self, token) or (([], []) if self.steps else None)
 
 
-def _all_copies(grid: Any, rows: Any, cell: int) -> None:
+def _all_copies(grid: Any, rows: Any, cell: int, splits: Any) -> None:
     """Takes every copy of a row for the row itself."""
+
+
+def _at_once(self: HotKey, split: Any) -> Any:
+    """Deals the split stream's rows out as soon as the others' are copied."""
+    return _route(self, replace(split, back_us=0))
 
 
 def _unmerged(batches: Any) -> Iterator[Any]:
@@ -147,6 +153,7 @@ def _unmerged(batches: Any) -> Iterator[Any]:
 
 
 _deal, _pack, _save, _since, _leave = deal, Packer.pack, BucketState.save, Lineage.since, LeftSlices.leave
+_route = HotKey.route
 _DICE = random.Random(0)
 PLANTED: dict[str, list[Plant]] = {
     "the token is a counter": [(BucketState, "_token", _counter)],
@@ -169,6 +176,7 @@ PLANTED: dict[str, list[Plant]] = {
         (JoinOperator, "_catch_up", _trusting),
     ],
     "copies of a row are gathered as rows": [(redeal, "first_copies", _all_copies)],
+    "a hot key is split at once for all streams": [(HotKey, "route", _at_once)],
     "buckets are not merged in order": [(unpack, "merged", _unmerged)],
 }
 

@@ -16,6 +16,7 @@ QUICK = {  # a case that a mistake shows in soon
     "a heartbeat is dropped": "order hold",
     "an engine is kept under the token it started from": "inner on one key",
     "packers deal rows out by chance": "inner on any expression",
+    "a hot key is split at once for all streams": "inner on one key",
 }
 
 

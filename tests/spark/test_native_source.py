@@ -85,7 +85,7 @@ def test_a_reader_of_topics_travels_before_it_connects() -> None:
     """Spark sends readers to tasks; a connection to a broker cannot be sent."""
     given = Input("A", dv.kafka("nowhere:9092", "clicks"), SCHEMA, ("ts", "k"), "ts", 0)
     options = options_of(
-        (given,), {}, Layouts(build("A.k = B.k", dict.fromkeys("AB", SCHEMA.empty_table())).model, 2), 2
+        (given,), {}, Layouts(build("A.k = B.k", dict.fromkeys("AB", SCHEMA.empty_table())).model, 2), 2, False
     )
     reader = cloudpickle.loads(cloudpickle.dumps(StreamReader(options)))  # type: ignore[no-untyped-call]
     assert reader.inputs == (given,)

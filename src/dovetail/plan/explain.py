@@ -157,6 +157,8 @@ def _partitioning(report: Report) -> Iterator[str]:
         yield f"  {found['aggregated']}"
     for name in found["seen_whole"]:
         yield f"  every cell sees all of {name}: its window counts rows of the whole stream"
+    if found["unsplit"]:
+        yield f"  hot keys are not split: {found['unsplit']}"
     if report["one_thread"]:
         yield f"embedded, on one thread\n  {report['one_thread']}"
 

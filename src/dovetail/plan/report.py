@@ -31,6 +31,7 @@ from dovetail.plan.physical import (
     SimilarityAccess,
     key_text,
 )
+from dovetail.plan.split_keys import why_no_split
 from dovetail.plan.thread_cells import why_one_thread
 
 ASSUMED_PARTITIONS = 4  # a small session; said in the report
@@ -200,4 +201,5 @@ def _partitioning(plan: Plan) -> dict[str, Any]:
         "grid": str(grid),
         "aggregated": where_aggregated(grid) if query.aggregation else None,
         "seen_whole": whole,
+        "unsplit": why_no_split(query, grid),
     }

@@ -5,9 +5,11 @@
 
 Every process must come to the same cells for the same rows, so nothing here depends on a process:
 codes are the engine's 64-bit key codes, mixed; rows dealt out in turn go by their position.
+
+Rows of a hot key have a route of their own (``hot_keys.py``): over neighbouring coordinates in turn, or to each.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +21,7 @@ from dovetail.engine.admit.derive import derive
 from dovetail.engine.kernels import by_number, spread
 from dovetail.plan.partition_grid import Axis, Grid, KeyAxis, RangeAxis, Reach, StreamAxis
 from dovetail.plan.physical import Group, Key, Number
+from dovetail.plan.split_keys import KeySplit
 
 Integers = npt.NDArray[np.int64]
 _FARTHEST = 1 << 62  # cells beyond are one; sums stay within 64 bits
@@ -26,22 +29,43 @@ _FARTHEST = 1 << 62  # cells beyond are one; sums stay within 64 bits
 
 @dataclass(frozen=True)
 class Rows:
-    """Columns of one stream's rows, and the position of the first among all that whoever deals has seen."""
+    """Columns of one stream's rows, and the position of the first among all that whoever deals has seen.
+
+    Where keys have routes of their own, it has ``times`` too.
+    """
 
     stream: str
     columns: Mapping[tuple[str, str], pa.Array]
     length: int
     position: int
+    times: Integers | None = None
 
 
-def deal(grid: Grid, rows: Rows) -> tuple[Integers, Integers]:
+@dataclass(frozen=True)
+class Route:
+    """Where on an axis the rows of a key go: over ``width`` coordinates, from their own on.
+
+    Those of the ``split`` stream with a time in ``dealt`` go to one of these in turn, those of the other owners with a
+    time in ``copied`` to each. The ends of both do not count.
+    """
+
+    axis: int
+    code: int
+    width: int
+    split: str
+    dealt: tuple[int, int]
+    copied: tuple[int, int]
+
+
+def deal(grid: Grid, rows: Rows, routes: Sequence[Route] = ()) -> tuple[Integers, Integers]:
     """Row numbers by cell and then by row, a row once per copy; and where each cell's begin, and the last end."""
     row: Integers | None = None  # until rows are copied, each stands there once
     cell: Integers | None = None
-    for axis in grid.axes:
-        coordinate = _own_coordinate(axis, rows)
+    for number, axis in enumerate(grid.axes):
+        own = [route for route in routes if route.axis == number]
+        coordinate = _own_coordinate(axis, rows, own)
         if coordinate is None:
-            copies, coordinates = _coordinates(axis, rows)
+            copies, coordinates = _coordinates(axis, rows, own)
             row, cell, nth = _copied(row, cell, copies)
             coordinate = coordinates[(np.cumsum(copies) - copies)[row] + nth]
         elif row is not None:
@@ -63,12 +87,17 @@ def _copied(
     return rows, None if cell is None else np.repeat(cell, times), nth
 
 
-def first_copies(grid: Grid, rows: Rows, cell: int) -> npt.NDArray[np.bool_] | None:
-    """Which of the rows that one cell has are the first copies of theirs; None: all."""
+def first_copies(grid: Grid, rows: Rows, cell: int, splits: Sequence[KeySplit | None]) -> npt.NDArray[np.bool_] | None:
+    """Which of the rows that one cell has are the first copies of theirs; None: all.
+
+    Rows of a hot key were copied from their own coordinate, unless theirs is the stream that is split.
+    """
     first: npt.NDArray[np.bool_] | None = None
-    for axis in reversed(grid.axes):
+    for axis, split in zip(reversed(grid.axes), reversed(splits), strict=True):
         cell, own = divmod(cell, axis.size)
-        if isinstance(axis, RangeAxis) and rows.stream in axis.reaches:
+        if split is not None and isinstance(axis, KeyAxis) and rows.stream in axis.keys and rows.stream != split.stream:
+            here = _mixed(key_codes(axis, rows), axis.size) == own
+        elif isinstance(axis, RangeAxis) and rows.stream in axis.reaches:
             here = _low_and_high(axis, rows)[0] == own
         elif _owns(axis, rows.stream) or own == 0:
             continue
@@ -82,10 +111,13 @@ def _owns(axis: Axis, stream: str) -> bool:
     return stream in axis.keys if isinstance(axis, KeyAxis) else isinstance(axis, StreamAxis) and axis.stream == stream
 
 
-def _own_coordinate(axis: Axis, rows: Rows) -> Integers | None:
+def _own_coordinate(axis: Axis, rows: Rows, routes: Sequence[Route]) -> Integers | None:
     """The one coordinate of each row on an axis that its stream owns; None if rows are copied along it."""
     if isinstance(axis, KeyAxis) and rows.stream in axis.keys:
-        return _hashed_key(axis, rows)
+        if any(route.split != rows.stream for route in routes):
+            return None
+        codes = key_codes(axis, rows)
+        return _in_turn(_mixed(codes, axis.size), codes, axis.size, rows, routes)
     if isinstance(axis, StreamAxis) and rows.stream == axis.stream:
         if axis.together:
             return _mixed(derive(Group(axis.together), rows.columns, rows.length)[0], axis.size)
@@ -93,18 +125,43 @@ def _own_coordinate(axis: Axis, rows: Rows) -> Integers | None:
     return None
 
 
-def _coordinates(axis: Axis, rows: Rows) -> tuple[Integers, Integers]:
+def _in_turn(home: Integers, codes: Integers, size: int, rows: Rows, routes: Sequence[Route]) -> Integers:
+    """The coordinates of a split stream's rows: their own, or those of their routes one after the other."""
+    for route in routes:
+        found = np.flatnonzero(_on_route(codes, rows, route.code, route.dealt))
+        home[found] = (home[found] + (rows.position + np.arange(len(found))) % min(route.width, size)) % size
+    return home
+
+
+def _on_route(codes: Integers, rows: Rows, code: int, between: tuple[int, int]) -> npt.NDArray[np.bool_]:
+    assert rows.times is not None, "who gives routes gives times"
+    found: npt.NDArray[np.bool_] = (codes == code) & (rows.times >= between[0]) & (rows.times < between[1])
+    return found
+
+
+def _copied_along(axis: KeyAxis, rows: Rows, routes: Sequence[Route]) -> tuple[Integers, Integers]:
+    """As ``_coordinates``, for an owner of the axis: those of their routes, or their own."""
+    codes, copies = key_codes(axis, rows), np.ones(rows.length, np.int64)
+    for route in routes:
+        found = _on_route(codes, rows, route.code, route.copied)
+        copies[found] = np.maximum(copies[found], min(route.width, axis.size))
+    row, _, nth = _copied(None, None, copies)
+    return copies, (_mixed(codes, axis.size)[row] + nth) % axis.size
+
+
+def _coordinates(axis: Axis, rows: Rows, routes: Sequence[Route]) -> tuple[Integers, Integers]:
     """How many coordinates each row has, and all of them, row after row."""
+    if isinstance(axis, KeyAxis) and rows.stream in axis.keys:
+        return _copied_along(axis, rows, routes)
     if isinstance(axis, RangeAxis) and rows.stream in axis.reaches:
         return _ranges(axis, rows)
     return np.full(rows.length, axis.size), np.tile(np.arange(axis.size), rows.length)
 
 
-def _hashed_key(axis: KeyAxis, rows: Rows) -> Integers:
+def key_codes(axis: KeyAxis, rows: Rows) -> Integers:
+    """The codes of the rows' keys on an axis that their stream owns; 0 for those that equal nothing."""
     codes, valid = derive(Key(axis.keys[rows.stream]), rows.columns, rows.length)
-    if valid is not None:
-        codes = np.where(valid, codes, 0)
-    return _mixed(codes, axis.size)
+    return codes.astype(np.int64, copy=False) if valid is None else np.where(valid, codes, 0)
 
 
 def _ranges(axis: RangeAxis, rows: Rows) -> tuple[Integers, Integers]:

@@ -74,6 +74,11 @@ class FilesFeed:
         named = [[file.path, file.size, file.tail] for file in batch]
         return {"seen": _text(seen | {_digest(file.path) for file in batch}), "batch": named}
 
+    @property
+    def planned(self) -> list[Known]:
+        """The files of the batch that was planned last."""
+        return list(self._planned.values())
+
     def silent(self, start: Position) -> Position:
         """The position after a batch that has nothing of this stream."""
         return {**start, "batch": []} if start["batch"] else start

@@ -32,6 +32,7 @@ from dovetail.runtime.spark.layout import Layout
 from dovetail.runtime.spark.packed import PACKED, SHUFFLED
 from dovetail.runtime.spark.pipeline import begins_with, session_of, spark_snapshot
 from dovetail.runtime.spark.read_state import read_state
+from dovetail.runtime.spark.source.source import HOT
 from dovetail.runtime.spark.types import spark_schema
 
 _LOG = "v1"  # the only format of these logs that Spark 4 writes by itself
@@ -172,8 +173,14 @@ def _offsets(lines: Sequence[str], conf: Mapping[str, Any], clocks: tuple[bool, 
     """The positions of a batch, under the settings of the new state; the clock, the last source, may come or go."""
     head = dict(conf) | {name: json.loads(lines[0])[name] for name in _TIMES}
     had, has = clocks
-    sources = lines[1 : -1 if had and not has else None]
+    sources = [_unsplit(line) for line in lines[1 : -1 if had and not has else None]]
     return [json.dumps(head), *sources, *([_CLOCK] if has and not had else [])]
+
+
+def _unsplit(position: str) -> str:
+    """A position without hot keys: the state was dealt out anew, each key to its own cell."""
+    told = json.loads(position) if position.startswith("{") else None
+    return json.dumps(told | {HOT: told[HOT] | {"keys": []}}) if told and HOT in told else position
 
 
 def _copy(old: Folder, made: Folder, name: str) -> None:

@@ -27,7 +27,8 @@ from dovetail.engine.evaluate import evaluate
 from dovetail.model.expression import Expression
 from dovetail.model.stream import Stream
 from dovetail.plan.partition_grid import Grid
-from dovetail.runtime.deal import Rows, deal
+from dovetail.runtime.deal import Route, Rows, deal
+from dovetail.runtime.hot_keys import Sample
 from dovetail.runtime.spark.blob import BlobColumn, in_pieces, owned
 from dovetail.runtime.spark.left_files import LEAST_BYTES, batch_folder, leave
 from dovetail.runtime.spark.packed import CHANGE, NO_STREAM, PACKED
@@ -49,6 +50,7 @@ class Packer:
     unless they are handed over in the end. With ``gap_us`` heartbeats tell all times, as spans with such gaps between.
     ``tells_loads``: every cell is told how many rows all of them get, by which it has its part of a budget.
     ``leaves_files``: of the operator of this name large parcels stay on this machine.
+    ``routes``: how rows of hot keys go in this batch.
     """
 
     stream: Stream
@@ -62,6 +64,7 @@ class Packer:
     gap_us: int | None = None
     tells_loads: bool = False
     leaves_files: str | None = None
+    routes: tuple[Route, ...] = ()
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack one source partition."""
@@ -72,7 +75,9 @@ class Packer:
         """Pack the rows of one place in a batch, a piece at a time that is bounded with all of its copies."""
         settle("packing")
         seen = sequence = 0
-        for piece in in_pieces(batches, int(PIECE_BYTES / self.grid.copies(self.stream.name))):
+        widths = [route.width for route in self.routes if route.split != self.stream.name]
+        copies = self.grid.copies(self.stream.name) * max(widths, default=1)
+        for piece in in_pieces(batches, int(PIECE_BYTES / copies)):
             rows = owned(piece).rename_columns(list(self.arriving))
             made = self.pack(rows, partition, sequence, partition + seen)
             yield made
@@ -105,6 +110,17 @@ class Packer:
             packed.schema.get_field_index("loads"), PACKED.field("loads"), pa.array(told, pa.binary())
         )
 
+    def sample(self, batches: Iterable[pa.RecordBatch], total: int) -> Sample:
+        """The keys of some rows, which stand for so many; those that are filtered out count for nothing."""
+        read, found = 0, []
+        for rows in batches:
+            columns, _ = _with_times(conform(self.stream, rows, self.arriving), self.stream.time)
+            chosen = self._passing(columns)
+            read += rows.num_rows
+            count = len(chosen[self.stream.time])
+            found.append(Sample.of(self.grid, Rows(self.stream.name, self._named(chosen), count, 0), count))
+        return Sample.together(found, total / max(1, read))
+
     def _passing(self, columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
         """The kept columns of the rows for which every filter is true."""
         keep = None
@@ -121,7 +137,9 @@ class Packer:
         batch = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         ends = np.array([0, batch.num_rows])
         if self.grid.cells > 1:
-            row, ends = deal(self.grid, Rows(self.stream.name, self._named(columns), batch.num_rows, position))
+            times = times_us(columns[self.stream.time]) if self.routes else None
+            rows = Rows(self.stream.name, self._named(columns), batch.num_rows, position, times)
+            row, ends = deal(self.grid, rows, self.routes)
             batch = batch.take(pa.array(row))
         blobs = BlobColumn(batch.schema)
         cells: list[int] = []

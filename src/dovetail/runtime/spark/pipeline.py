@@ -24,6 +24,7 @@ from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.horizon import smallest_ahead
 from dovetail.errors import PlanError
 from dovetail.model.combinations import check_combination
+from dovetail.model.files import Files
 from dovetail.model.nested import path_of, plain_schema
 from dovetail.model.never_null import noted_schema
 from dovetail.model.query import JoinQuery
@@ -36,6 +37,7 @@ from dovetail.plan.plan_query import plan_query
 from dovetail.plan.share_budget import budgeted_tree
 from dovetail.plan.share_cells import own_axes
 from dovetail.plan.share_queries import SharedPlan
+from dovetail.plan.split_keys import splits_keys
 from dovetail.plan.split_query import Operator, asked_tree
 from dovetail.runtime.spark.clock import clock, needs_clock
 from dovetail.runtime.spark.differences.first_action import start_coordinator
@@ -164,7 +166,8 @@ def _pipeline(
     )
     for flowing, frames in ((True, streaming), (False, static)):
         own = [s for s in query.streams if isinstance(s.data, Source) and flows[s.name] is flowing]
-        frames += [packed_frame(session, own, packers, layouts, run)] if own else []
+        split = shared is None and snapshot is None and len(own) == len(query.streams) and _split_keys(own, layouts)
+        frames += [packed_frame(session, own, packers, layouts, run, flowing and split)] if own else []
     if changes is not None:
         streaming = _changing(streaming, session, changes, layouts)
     if streaming and needs_clock(query):
@@ -217,6 +220,12 @@ def session_of(query: JoinQuery) -> SparkSession:
 def _flows(stream: Stream, inputs: Mapping[str, DataFrame]) -> bool:
     """Whether a stream goes on, or is a table that is known whole."""
     return not stream.data.static if isinstance(stream.data, Source) else inputs[stream.name].isStreaming
+
+
+def _split_keys(streams: Sequence[Stream], layouts: Layouts) -> bool:
+    """Whether hot keys may be split: sources must know the times of what they read before they read it."""
+    told = all(isinstance(stream.data, Files) and stream.data.format == "parquet" for stream in streams)
+    return told and splits_keys(layouts.query, layouts.plan().grid)
 
 
 def _as_frame(session: SparkSession, stream: Stream) -> DataFrame:

@@ -14,6 +14,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from dovetail.engine.admit.conform import Clock, conform, read_clock
@@ -29,8 +30,10 @@ from dovetail.engine.policies.stages import Rows
 from dovetail.model.decision import Decision
 from dovetail.plan.partition_grid import Grid
 from dovetail.plan.physical import Plan
+from dovetail.plan.split_keys import key_splits, splits_keys
+from dovetail.runtime.deal import Integers, Route, deal
 from dovetail.runtime.deal import Rows as DealtRows
-from dovetail.runtime.deal import deal
+from dovetail.runtime.hot_keys import SAMPLE_ROWS, HotKeys, Sample
 from dovetail.runtime.threads.metrics import lateness_of, metrics_together
 from dovetail.runtime.threads.pays import Pays
 from dovetail.runtime.threads.redeal import can_be_dealt, deal_out, gather
@@ -50,6 +53,8 @@ class Cells:
         self._pays = Pays()
         self._positions, self._extra = dict.fromkeys(plan.query.names, 0), dict.fromkeys(plan.query.names, 0)
         self._speaking = {name: speaking(grid, name) for name in plan.query.names}
+        self._splits = key_splits(plan.query, grid) if splits_keys(plan.query, grid) else ()
+        self._hot = HotKeys()
         self._written: set[SliceKey] = set()  # what ``changes`` has told, while it must be taken back when cells change
         self._moved = False
         self._given: Sequence[Changes] = []  # what cells were given when they began, if somebody must be told
@@ -72,8 +77,12 @@ class Cells:
         if gap_us is not None and spans is None:
             spans = {name: spans_of(clock.times, gap_us) for name, clock in times.items()}
         shares = [dict[str, Callable[[], Batch]]() for _ in self.cells]
-        for name, (rows, _) in arrivals.items():
-            for share, own in zip(shares, self._parts(name, rows), strict=True):
+        routes = self._routes(arrivals)
+        for name, (rows, clock) in arrivals.items():
+            dealt = self._dealt_rows(name, rows)
+            if routes:
+                dealt = replace(dealt, times=self._times(name, rows, clock))
+            for share, own in zip(shares, self._parts(dealt, routes), strict=True):
                 if len(own):
                     share[name] = partial(rows.take, own)
         told |= newest or {}
@@ -86,12 +95,38 @@ class Cells:
         whole = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
         return whole, read_clock(stream, columns[stream.time])
 
-    def _parts(self, name: str, rows: pa.RecordBatch) -> list[pa.Array]:
-        """The numbers of each cell's rows."""
+    def _dealt_rows(self, name: str, rows: pa.RecordBatch) -> DealtRows:
         columns = {(name, field): column for field, column in zip(rows.schema.names, rows.columns, strict=True)}
-        order, ends = deal(self._grid, DealtRows(name, columns, rows.num_rows, self._positions[name]))
-        self._positions[name] += rows.num_rows
-        self._extra[name] += sum(int(ends[cell + 1] - ends[cell]) for cell in self._speaking[name]) - rows.num_rows
+        return DealtRows(name, columns, rows.num_rows, self._positions[name])
+
+    def _times(self, name: str, rows: pa.RecordBatch, clock: Clock) -> Integers:
+        """Of all rows; those without one are before all others."""
+        column = rows.column(self._plan.query.stream(name).time)
+        if not column.null_count:
+            return clock.times
+        times = np.full(rows.num_rows, BEFORE_ALL)
+        times[column.is_valid().to_numpy(zero_copy_only=False)] = clock.times
+        return times
+
+    def _routes(self, arrivals: Mapping[str, tuple[pa.RecordBatch, Clock]]) -> tuple[Route, ...]:
+        """How rows of hot keys go, judged by the push that is about to be dealt out."""
+        if not self._splits:
+            return ()
+        samples = {}
+        for name, (rows, _) in arrivals.items():
+            some = rows.take(np.arange(0, rows.num_rows, -(-rows.num_rows // SAMPLE_ROWS) or 1))
+            samples[name] = Sample.of(self._grid, self._dealt_rows(name, some), rows.num_rows)
+        hot = self._hot.next(self._plan.query, self._grid, samples, self.frontier)
+        times = {name: clock.largest for name, (_, clock) in arrivals.items() if len(clock.times)}
+        self._hot = hot.seen(self._plan.query, times)
+        return hot.routes(self._splits)
+
+    def _parts(self, rows: DealtRows, routes: Sequence[Route]) -> list[pa.Array]:
+        """The numbers of each cell's rows."""
+        order, ends = deal(self._grid, rows, routes)
+        name = rows.stream
+        self._positions[name] += rows.length
+        self._extra[name] += sum(int(ends[cell + 1] - ends[cell]) for cell in self._speaking[name]) - rows.length
         dealt = pa.array(order)
         return [dealt.slice(start, stop - start) for start, stop in pairwise(ends.tolist())]
 
@@ -132,6 +167,8 @@ class Cells:
         whole = self.cells[0].state()
         if can_be_dealt(whole):
             self._take_over(deal_out(self._plan.query, self._grid, whole))
+            if self._splits:
+                self._hot = HotKeys(json.loads(whole.header)["sections"]["inputs"]["latest"])
 
     def _take_over(self, states: Sequence[Changes]) -> None:
         self.cells = [self._new() for _ in states] if len(states) > 1 else [self._alone()]
@@ -163,7 +200,7 @@ class Cells:
         self._moved, self._given = False, []
         if len(found) == 1:
             return Changes(new, deleted, found[0].header)
-        header = {"format": FORMAT, "cells": [json.loads(part.header) for part in found]}
+        header = {"format": FORMAT, "cells": [json.loads(part.header) for part in found], "hot": self._hot.to_json()}
         return Changes(new, deleted, json.dumps(header).encode())
 
     def _own(self, cell: int) -> str:
@@ -171,7 +208,8 @@ class Cells:
 
     def apply(self, changes: Changes) -> None:
         """Take over a state: of one operator, or of the cells as ``changes`` told it."""
-        headers = json.loads(changes.header).get("cells")
+        header = json.loads(changes.header)
+        headers, self._hot = header.get("cells"), HotKeys.from_json(header.get("hot"))
         self._written = set(changes.new)
         if headers is None:
             self.cells[0].apply(changes)
@@ -217,7 +255,8 @@ class Cells:
         """Counters and sizes of all cells together."""
         if len(self.cells) == 1:
             return self.cells[0].metrics()
-        return metrics_together(self._grid, [cell.metrics() for cell in self.cells], self._extra)
+        together = metrics_together(self._grid, [cell.metrics() for cell in self.cells], self._extra)
+        return together | {"hot_keys": sum(key.end_us is None for key in self._hot.keys)}
 
 
 def _push(

@@ -23,6 +23,7 @@ from dovetail.engine.buffer.section import Changes, Slices
 from dovetail.engine.operator.state import FORMAT, read_header
 from dovetail.model.query import JoinQuery
 from dovetail.plan.partition_grid import Grid
+from dovetail.plan.split_keys import key_splits
 from dovetail.runtime.deal import Rows, deal, first_copies
 from dovetail.runtime.threads.redeal_headers import header_of_cell, headers_together
 
@@ -104,6 +105,7 @@ def _first_copies(
     query: JoinQuery, grid: Grid, name: str, kind: str, states: Sequence[State]
 ) -> Iterator[tuple[pa.RecordBatch, dict[str, Ids]]]:
     """Of every cell the rows of a stream that no other one gives, with the notes about them."""
+    splits = key_splits(query, grid)
     for cell, state in enumerate(states):
         rows = state.rows(f"{kind}/{name}")
         if rows is None:
@@ -111,7 +113,7 @@ def _first_copies(
         first = state.parts(f"{kind}/{name}")[0][0]
         marked = {m: f for m, f in _FILLS.items() if kind == "window" and f"{m}/{name}" in state.headers}
         notes = {mark: state.notes(f"{mark}/{name}", fill, first, rows.num_rows) for mark, fill in marked.items()}
-        kept = first_copies(grid, _as_rows(name, rows), cell)
+        kept = first_copies(grid, _as_rows(name, rows), cell, splits)
         if kept is not None:
             rows, notes = rows.filter(pa.array(kept)), {mark: values[kept] for mark, values in notes.items()}
         yield rows, notes

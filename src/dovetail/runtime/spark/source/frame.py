@@ -16,9 +16,14 @@ from dovetail.runtime.spark.source.work import Input, options_of
 
 
 def packed_frame(
-    session: SparkSession, streams: Sequence[Stream], packers: Mapping[str, Packer], layouts: Layouts, run: str
+    session: SparkSession,
+    streams: Sequence[Stream],
+    packers: Mapping[str, Packer],
+    layouts: Layouts,
+    run: str,
+    splits: bool = False,
 ) -> DataFrame:
-    """What the packers of these streams make of their files; a table if the files are."""
+    """What the packers of these streams make of their files; a table if the files are. ``splits``: if hot keys may."""
     own = {stream.name: packers[stream.name] for stream in streams}
     inputs = tuple(
         Input(stream.name, stream.data, stream.schema, own[stream.name].arriving, stream.time, stream.delay_us)
@@ -27,7 +32,7 @@ def packed_frame(
     session.dataSource.register(PackedSource)
     static = inputs[0].source.static
     reading = (session.read if static else session.readStream).format(NAME)
-    packed = reading.options(**options_of(inputs, own, layouts, planned_partitions(session))).load()
+    packed = reading.options(**options_of(inputs, own, layouts, planned_partitions(session), splits)).load()
     for name, packer in own.items():
         spent = F.sum(F.when(F.col("stream") == packer.position, F.col("pack_us"))).alias("pack_us")
         packed = packed.observe(f"{PACKING}{packer.position}-{run}", spent, F.max(F.lit(name)).alias("stream"))

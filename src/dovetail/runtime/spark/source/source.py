@@ -5,7 +5,8 @@
     worker                           read: decode -> needed columns -> own filters -> cells -> blobs
 
 One source reads all of a query's streams, so that a batch is planned once and its rows are packed in one stage.
-A position has one entry per stream. A batch that was planned is read again as it was, whatever has come since.
+A position has one entry per stream, and one for the hot keys of the batch that it ends. A batch that was planned is
+read again as it was, whatever has come since.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from pyspark.sql.types import StructType
 from dovetail.runtime.spark.packed import PACKED
 from dovetail.runtime.spark.source.feed import Feed
 from dovetail.runtime.spark.source.tasks import Task, dealt_out
-from dovetail.runtime.spark.source.work import INPUTS, PACKERS, TASKS, Input, unpacked
+from dovetail.runtime.spark.source.work import INPUTS, PACKERS, SPLITS, TASKS, Input, unpacked
 from dovetail.runtime.spark.types import spark_schema
 
 try:
@@ -32,6 +33,13 @@ except ImportError:  # before Spark 4.2 such a run is one batch of all there is
 
 
 NAME = "dovetail"
+HOT = ""  # in a position, beside the streams, which have names
+NO_KEYS = {
+    "format": 1,
+    "newest": -(1 << 62),
+    "past": {},
+    "keys": [],
+}  # as ``HotKeys`` would say it, which is not loaded in vain
 
 
 class PackedSource(DataSource):
@@ -56,6 +64,7 @@ class Reading:
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._inputs, self._packers, self._tasks = options[INPUTS], options[PACKERS], int(options[TASKS])
+        self._splits = options.get(SPLITS) == "1"
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -64,13 +73,15 @@ class Reading:
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The packed rows of a task."""
+        from dovetail.runtime.spark.source.hot import routes_of
         from dovetail.runtime.spark.source.read import read_part
 
         assert isinstance(partition, Task)
         packers, layouts = unpacked(self._packers)
         here, inputs = layouts.here(), {each.name: each for each in self.inputs}
+        routes = routes_of(partition.hot, layouts.query, here.grid) if partition.hot else ()
         for part in partition.parts:
-            packer = replace(packers[part.stream], grid=here.grid, numbers=here.numbers)
+            packer = replace(packers[part.stream], grid=here.grid, numbers=here.numbers, routes=routes)
             yield from packer.packed(read_part(inputs[part.stream], part), part.place)
 
 
@@ -87,11 +98,12 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         return {each.name: each.feed() for each in self.inputs}
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        return {name: feed.initial() for name, feed in self._feeds.items()}
+        begin = {name: feed.initial() for name, feed in self._feeds.items()}
+        return begin | {HOT: NO_KEYS} if self._splits else begin
 
     def latestOffset(self, start: dict[str, Any] | None = None, limit: object = None) -> dict[str, Any]:  # noqa: N802
         """The position after the next batch; before Spark 4.2 nobody tells where it starts, until one was planned."""
-        start = self._at if start is None else start
+        told, start = start is not None, self._at if start is None else start
         if start is None:
             self._at = {name: feed.latest(None) for name, feed in self._feeds.items()}
             return self._at
@@ -99,8 +111,24 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         silent = [name for name, end in ends.items() if end == start[name]]
         if len(silent) < len(ends):
             self._at = ends | {name: self._feeds[name].silent(start[name]) for name in silent}
+            if HOT in start:
+                self._at[HOT] = self._hot_keys(start[HOT], set(ends) - set(silent), told and self._splits)
             return self._at
         return start
+
+    def _hot_keys(self, before: Any, coming: set[str], judged: bool) -> Any:
+        """Those of the batch that was planned; who does not judge them leaves them as they are for ever.
+
+        The engine that finds them is loaded only for queries that split.
+        """
+        if not judged:
+            return before | {"newest": None}
+        from dovetail.runtime.spark.source.hot import next_hot_keys
+
+        packers, layouts = unpacked(self._packers)
+        return next_hot_keys(
+            before, [each for each in self.inputs if each.name in coming], self._feeds, packers, layouts
+        )
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         for feed in self._feeds.values():
@@ -109,7 +137,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         self._at = end
         work = {name: feed.pieces(start[name], end[name]) for name, feed in self._feeds.items()}
-        return dealt_out(work, self._tasks)
+        return dealt_out(work, self._tasks, end.get(HOT))
 
 
 class TableReader(Reading, DataSourceReader):

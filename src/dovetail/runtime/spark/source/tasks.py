@@ -8,6 +8,7 @@ not depend on how many tasks there are.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql.datasource import InputPartition
 
@@ -26,18 +27,22 @@ class Part:
 
 
 class Task(InputPartition):
-    """What one task reads, part after part."""
+    """What one task reads, part after part, and the hot keys of its batch."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        super().__init__(tuple(parts))
+    def __init__(self, parts: Sequence[Part], hot: Any = None) -> None:
+        super().__init__((tuple(parts), hot))
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        parts: tuple[Part, ...] = self.value
+        parts: tuple[Part, ...] = self.value[0]
         return parts
 
+    @property
+    def hot(self) -> Any:
+        return self.value[1]
 
-def dealt_out(work: Mapping[str, Sequence[Piece]], most: int) -> list[Task]:
+
+def dealt_out(work: Mapping[str, Sequence[Piece]], most: int, hot: Any = None) -> list[Task]:
     """The pieces of all streams as at most so many tasks."""
     total = sum(piece.bytes for pieces in work.values() for piece in pieces)
     count = max(1, min(most, -(-total // TASK_BYTES)))
@@ -49,7 +54,7 @@ def dealt_out(work: Mapping[str, Sequence[Piece]], most: int) -> list[Task]:
             _append(tasks[number], name, place, piece)
             done += piece.bytes
             place += 1
-    return [Task(parts) for parts in tasks if parts]
+    return [Task(parts, hot) for parts in tasks if parts]
 
 
 def _append(parts: list[Part], name: str, place: int, piece: Piece) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dovetail.runtime.spark.layout import Layouts
     from dovetail.runtime.spark.pack import Packer
 
-INPUTS, PACKERS, TASKS = "inputs", "packers", "tasks"
+INPUTS, PACKERS, TASKS, SPLITS = "inputs", "packers", "tasks", "splits"
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,11 @@ class Input:
 
 
 def options_of(
-    inputs: tuple[Input, ...], packers: Mapping[str, "Packer"], layouts: "Layouts", tasks: int
+    inputs: tuple[Input, ...], packers: Mapping[str, "Packer"], layouts: "Layouts", tasks: int, splits: bool
 ) -> dict[str, str]:
-    """The options of a source that reads these streams, in at most so many tasks at once."""
-    return {INPUTS: _text(inputs), PACKERS: _text((dict(packers), layouts)), TASKS: str(tasks)}
+    """The options of a source that reads these streams, in at most so many tasks at once, and may split hot keys."""
+    packed = _text((dict(packers), layouts))
+    return {INPUTS: _text(inputs), PACKERS: packed, TASKS: str(tasks), SPLITS: str(int(splits))}
 
 
 @lru_cache(maxsize=16)
