@@ -221,3 +221,16 @@ def test_an_executor_killed_under_a_running_query(tmp_path: Path, kill_at: str, 
     assert job.start(kill_at).wait(timeout=280) == 0, (tmp_path / "log").read_text()[-3000:]
     assert (tmp_path / "notes" / "killed").exists()
     job.check()
+
+
+@pytest.mark.parametrize("kill_at", ["read:4", "aside:3"])
+def test_a_worker_killed_while_it_reads_or_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kill_at: str
+) -> None:
+    """Only the Python process: a session of one process does not try again, so the query ends, and is started anew."""
+    monkeypatch.setenv("KILL_WORKER", "yes")
+    job = Job(tmp_path, LOCAL, {"own": True}, seed=len(kill_at))
+    assert job.start(kill_at).wait(timeout=LONGEST_S) != 0
+    assert (tmp_path / "notes" / "killed").exists()
+    job.finish()
+    job.check()

@@ -3,7 +3,7 @@
 ``KILL_AT`` is "point:count", the point being one of recall, join, save, saved, and where Dovetail reads and writes
 files itself also read, aside, commit, committed, and when a query is finished close, finishing, finished;
 ``KILL_NOTES`` is a folder for notes, so that all workers count together and the kill happens once. Rows go by
-files where that is possible, however few they are.
+files where that is possible, however few they are. With ``KILL_WORKER`` this process is killed instead.
 """
 
 import os
@@ -29,6 +29,8 @@ def _passes(point: str) -> None:
         os.close(os.open(notes / "killed", os.O_CREAT | os.O_EXCL))
     except FileExistsError:
         return
+    if os.environ.get("KILL_WORKER"):
+        os.kill(os.getpid(), signal.SIGKILL)
     above = os.getppid()
     while above > 1 and Path(f"/proc/{above}/comm").read_text().strip() != "java":
         above = _parent(above)  # worker -> daemon -> Java, or straight to it
