@@ -104,6 +104,10 @@ PIPELINES = {
         "CREATE TABLE X (k BIGINT, ts TIMESTAMP, PRIMARY KEY (k), WATERMARK FOR ts AS ts) "
         "WITH (format = 'rate', ready = '2026-07-01 00:00:00+00:00');"
     ],
+    "ttl = '30 days'": [
+        "CREATE TABLE X (k BIGINT, ts TIMESTAMP, PRIMARY KEY (k), WATERMARK FOR ts AS ts) "
+        "WITH (format = 'rate', ttl = '30 days');"
+    ],
     "writer = 'dovetail'": [
         "INSERT INTO s WITH (format = 'parquet', path = 'o', writer = 'dovetail', compression = 'zstd', "
         f"checkpoint = 'c') {PAIRS};"

@@ -111,7 +111,11 @@ def test_large_batches_go_by_files_and_small_ones_through_spark(spark: Any, tmp_
     out, checkpoint = dv.parquet(tmp_path / "out"), str(tmp_path / "checkpoint")
     started = query.write(out, checkpoint, trigger={"availableNow": True}, session=spark)
     started.awaitTermination()
-    (told,) = spark.range(1).coalesce(1).mapInArrow(_told, "folder string").collect()
+
+    def told_by_a_worker(batches: Any) -> Any:
+        yield pa.RecordBatch.from_pydict({"folder": [str(left_folder()) for _ in batches]})
+
+    (told,) = spark.range(1).coalesce(1).mapInArrow(told_by_a_worker, "folder string").collect()
     folder = Path(told.folder, started.id, "rows")
     last = "1" if spark_version(spark.version) >= (4, 2) else "0"  # before 4.2 the first batch has all
     assert [each.name for each in folder.iterdir()] == [last], "small batches left nothing, the first one's are gone"
@@ -120,7 +124,3 @@ def test_large_batches_go_by_files_and_small_ones_through_spark(spark: Any, tmp_
     expected = query.collect()
     assert expected.num_rows > 10_000
     assert_same_rows(found.cast(expected.schema), expected)
-
-
-def _told(batches: Any) -> Any:
-    yield pa.RecordBatch.from_pydict({"folder": [str(left_folder()) for _ in batches]})

@@ -28,7 +28,7 @@ from dovetail.plan.partition_grid import Grid, KeyAxis
 from dovetail.plan.split_keys import KeySplit, key_splits
 from dovetail.runtime.deal import Integers, Route, Rows, key_codes
 
-FORMAT = 1
+FORMAT = 1  # of the keys in a position; a reader of every number stays
 SAMPLE_ROWS = 1 << 13  # of a stream and batch: a key of a hundredth of the rows is counted to within a tenth
 LEAST_ROWS = 1 << 12  # of all streams' samples: below, batches are so small that cells wait for work anyway
 HOT = 2.0  # times the mean load: a cell that one key would bring above it has that key split
