@@ -30,7 +30,7 @@ def budgeted_tree(
     if query.budget is None:
         return top
     used = weights or load_weights()
-    plans = operator_plans(top, known or assume(query), used)
+    plans = operator_plans(query, top, known or assume(query), used)
     cpu = _shares([cost(each.plan, each.known, used) for each in plans])
     memory = _shares([_held(each) for each in plans])
     parts = [query.budget.part(*own, len(plans)) for own in zip(cpu, memory, strict=True)]

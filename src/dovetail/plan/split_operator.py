@@ -4,38 +4,37 @@ A tree costs what its operators cost, each with its own probes, and every interm
 forgotten like a tuple of any stream. An intermediate result lives half as long as the windows of its members, on
 average: that is what makes the trees' output rates equal to the single operator's.
 
-The best tree of a set of streams is an operator over parts of it, each a stream or the best tree of fewer streams
-(dynamic programming over connected sets). How many results a tree is predicted to give, and in what blocks, depends on
-its shape a little, so a few trees of each set that cost more are tried too. Of all ways to cut a set the few that look
-best at a rough glance are reckoned exactly. Above ``_MOST`` streams parts are put together greedily, two at a time, as
-long as that pays.
+How many results a set of streams is predicted to give does not depend on the tree that makes them. So the best tree of
+a set is an operator over parts of it, each a stream or the best tree of fewer streams (dynamic programming over
+connected sets). Of all ways to cut a set those that look best at a rough glance are reckoned first, and no more than
+``_FEW`` of sets in queries of more than ``_ALL_CUTS`` streams. Above ``_MOST`` streams parts are put together greedily,
+two at a time, as long as that pays.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations
 from math import inf
 
 from dovetail.model.combinations import features_of, refusal
+from dovetail.model.predicate import predicate_streams
 from dovetail.model.query import JoinQuery
 from dovetail.model.statistics import Statistics, StreamStatistics
-from dovetail.model.tree import Tree, tree_text
-from dovetail.model.window import length_s
+from dovetail.model.tree import Tree, leaves, tree_text
 from dovetail.plan.choose_plan import choose_plan
+from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.cost import Weights, cost
+from dovetail.plan.estimate import output_rate
 from dovetail.plan.join_graph import close_equalities
 from dovetail.plan.physical import Plan
-from dovetail.plan.report import predicted
 from dovetail.plan.rough_cost import RoughCost
 from dovetail.plan.split_query import Operator, is_in_time, operator_over, split_query
 
 ONE = "one operator"
 CLEARLY = 0.8  # several operators are chosen if they cost at most this share of one
 _MOST = 8  # streams up to which every connected set is looked at
-_CLOSER = {2: 1, 3: 4, 4: 14, 5: 24}  # ways to cut a set of so many streams that are reckoned exactly
-_FEW = 12  # the same of larger sets, which have very many
-_ALSO = 6  # trees of a set that are kept beside the cheapest
-_ALSO_MOST = 6  # streams of a query in which they are: searches of larger ones take long enough
+_ALL_CUTS = 6  # streams of a query up to which every way to cut a set is reckoned
+_FEW = 12  # ways that are reckoned in larger queries, whose sets have very many
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,10 @@ class OperatorPlan:
 
 @dataclass(frozen=True)
 class Best:
-    """The cheapest tree of some streams, what it costs per second, and its top operator."""
+    """The cheapest tree of some streams, and what it costs per second."""
 
     tree: Tree
     cost: float
-    top: OperatorPlan | None = None
 
 
 def split_operator(query: JoinQuery, known: Statistics, weights: Weights) -> tuple[Tree | None, dict[str, float]]:
@@ -73,7 +71,8 @@ def shape_cost(query: JoinQuery, tree: Tree | None, known: Statistics, weights: 
     """What a shape costs per second."""
     if tree is None:
         return cost(choose_plan(query, known, weights), known, weights)
-    return tree_cost(split_query(query, tree), known, weights)
+    plans = operator_plans(query, split_query(query, tree), known, weights)
+    return sum(cost(each.plan, each.known, weights) for each in plans)
 
 
 def _costs(query: JoinQuery, known: Statistics, weights: Weights) -> dict[Tree | None, float]:
@@ -102,30 +101,26 @@ class _Search:
         self._known, self._weights = known, weights
         self._rough = RoughCost(query, self._query.predicates, known)
         self._best: dict[int, Best] = {1 << at: Best(name, 0.0) for at, name in enumerate(query.names)}
-        self._also: dict[int, list[Best]] = {}
+        self._results: dict[int, StreamStatistics] = {}
 
     def every_set(self) -> list[Best]:
         """The trees of all streams that were looked at closely."""
         whole = (1 << len(self._query.names)) - 1
         sets = [mask for mask in range(1, whole) if mask.bit_count() > 1 and self._rough.connected(mask)]
         for mask in sorted(sets, key=int.bit_count):
-            cheapest, *others = sorted(self._ways(mask), key=lambda each: each.cost)
-            self._best[mask] = cheapest
-            if len(self._query.names) <= _ALSO_MOST:
-                self._also[mask] = others[:_ALSO]
+            self._best[mask] = min(self._ways(mask), key=lambda each: each.cost)
         return list(self._ways(whole))
 
     def _ways(self, mask: int) -> Iterator[Best]:
         """Trees over the best trees of parts: all streams side by side, and those that look cheapest."""
         side_by_side = tuple(1 << at for at in range(len(self._query.names)) if mask >> at & 1)
-        chosen = sorted(self._cuts(mask), key=self._roughly)[: _CLOSER.get(mask.bit_count(), _FEW)]
+        looked_at = None if len(self._query.names) <= _ALL_CUTS else _FEW
         least = inf
-        for parts in dict.fromkeys([side_by_side, *chosen]):
-            for trees in product(*([self._best[part], *self._also.get(part, ())] for part in parts)):
-                if sum(tree.cost for tree in trees) < least:
-                    found = self._over(parts, trees)
-                    least = min(least, found.cost)
-                    yield found
+        for parts in dict.fromkeys([side_by_side, *sorted(self._cuts(mask), key=self._roughly)[:looked_at]]):
+            if sum(self._best[part].cost for part in parts) < least:
+                found = self._over(parts)
+                least = min(least, found.cost)
+                yield found
 
     def _cuts(self, mask: int) -> Iterator[tuple[int, ...]]:
         """Every way to cut a set into two parts or more that have a best tree; the first part has its first stream."""
@@ -145,16 +140,23 @@ class _Search:
     def _roughly(self, parts: Sequence[int]) -> float:
         return self._rough.of(parts) + sum(self._best[part].cost for part in parts)
 
-    def _over(self, parts: Sequence[int], trees: Sequence[Best] | None = None) -> Best:
-        """An operator over trees of these parts, the best ones if none are given."""
-        trees = trees or [self._best[part] for part in parts]
+    def _over(self, parts: Sequence[int]) -> Best:
+        """An operator over the best trees of these parts."""
+        return self.over([self._best[part] for part in parts])
+
+    def over(self, trees: Sequence[Best]) -> Best:
+        """An operator over these trees."""
         tree = tuple(each.tree for each in trees)
-        whole = sum(parts) == (1 << len(self._query.names)) - 1
-        operator = operator_over(self._query, tree, whole)
-        below = {tree_text(each.tree): each.top for each in trees if each.top}
+        operator = operator_over(self._query, tree, len(leaves(tree)) == len(self._query.names))
+        below = {tree_text(part): self._made_by(leaves(part)) for part in tree if not isinstance(part, str)}
         plan = _planned(operator, below, self._known, self._weights)
-        own = cost(plan.plan, plan.known, self._weights)
-        return Best(tree, own + sum(each.cost for each in trees), plan)
+        return Best(tree, cost(plan.plan, plan.known, self._weights) + sum(each.cost for each in trees))
+
+    def _made_by(self, streams: Sequence[str]) -> StreamStatistics:
+        mask = self._rough.mask(streams)
+        if mask not in self._results:
+            self._results[mask] = results_of(self._query, streams, self._known)
+        return self._results[mask]
 
     def greedily(self) -> list[Best]:
         """Two parts after the other become one operator, the pair that saves most first; all trees on the way."""
@@ -184,30 +186,24 @@ def _joined(parts: Sequence[int], pair: tuple[int, int]) -> tuple[int, ...]:
     return (*(part for part in parts if part not in pair), sum(pair))
 
 
-def tree_cost(top: Operator, known: Statistics, weights: Weights) -> float:
-    """Seconds per second of all operators of a tree."""
-    return sum(cost(each.plan, each.known, weights) for each in operator_plans(top, known, weights))
+def operator_plans(query: JoinQuery, operator: Operator, known: Statistics, weights: Weights) -> list[OperatorPlan]:
+    """How an operator of a query's tree and all below it would run, those below first."""
+    plans = [plan for below in operator.below.values() for plan in operator_plans(query, below, known, weights)]
+    results = {name: results_of(query, below.leaves, known) for name, below in operator.below.items()}
+    return [*plans, _planned(operator.query, results, known, weights)]
 
 
-def operator_plans(operator: Operator, known: Statistics, weights: Weights) -> list[OperatorPlan]:
-    """How an operator and all below it would run, those below first."""
-    plans: list[OperatorPlan] = []
-    tops: dict[str, OperatorPlan] = {}
-    for name, below in operator.below.items():
-        plans += operator_plans(below, known, weights)
-        tops[name] = plans[-1]
-    return [*plans, _planned(operator.query, tops, known, weights)]
-
-
-def _planned(query: JoinQuery, below: dict[str, OperatorPlan], known: Statistics, weights: Weights) -> OperatorPlan:
+def _planned(
+    query: JoinQuery, below: Mapping[str, StreamStatistics], known: Statistics, weights: Weights
+) -> OperatorPlan:
     """How one operator would run over streams and the results of others.
 
     That members are all inside their windows costs a comparison that is not counted.
     """
     streams = {name: known.streams[name] for name in query.names if name in known.streams}
     keys = dict(known.keys)
-    for name, top in below.items():
-        streams[name] = _intermediate(query, name, top, weights)
+    for name, results in below.items():
+        streams[name] = results
         keys |= {f"{name}.{key}": count for key, count in known.keys.items()}
     shares = {tie: share for tie, share in known.selectivities.items() if {*tie[0], tie[1]} <= set(query.names)}
     here = Statistics(streams, keys, shares, assumed=known.assumed)
@@ -215,11 +211,13 @@ def _planned(query: JoinQuery, below: dict[str, OperatorPlan], known: Statistics
     return OperatorPlan(choose_plan(replace(query, predicates=tied), here, weights), here)
 
 
-def _intermediate(query: JoinQuery, name: str, below: OperatorPlan, weights: Weights) -> StreamStatistics:
-    """The results of an operator as a stream: as many blocks as came in below."""
-    window = query.stream(name).window
-    rate = predicted(below.plan, below.known, weights)["output_rate"]
-    lives_s = (length_s(window) or max(stream.span_s for stream in below.known.streams.values())) / 2
-    arriving = sum(stream.rate / stream.block for stream in below.known.streams.values())
+def results_of(query: JoinQuery, streams: Sequence[str], known: Statistics) -> StreamStatistics:
+    """The results of a join of some of a query's streams as a stream: as many blocks as come in."""
+    names = tuple(name for name in query.names if name in streams)
+    predicates = [each for each in close_equalities(query.predicates) if predicate_streams(each) <= set(names)]
+    own = [known.streams[name] for name in names]
+    rate = output_rate(known, predicates, {name: choose_probe_order(name, names, predicates, known) for name in names})
+    lives_s = max(stream.span_s for stream in own) / 2
+    arriving = sum(stream.rate / stream.block for stream in own)
     block = max(1.0, rate / arriving) if arriving else 1.0
     return StreamStatistics(rate, rate * lives_s, block, window_s=lives_s)

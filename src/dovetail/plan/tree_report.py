@@ -30,7 +30,7 @@ def query_report(query: JoinQuery, weights: Weights, rates: Given = None, keys: 
     known, by_rule, tree = assume(query, rates, keys), rates is None and keys is None, asked_tree(query)
     if tree is not None:
         top = budgeted_tree(query, tree, known, weights)
-        report = tree_report(top, operator_plans(top, known, weights), weights, by_rule)
+        report = tree_report(top, operator_plans(query, top, known, weights), weights, by_rule)
         return report | {"plan_why": BY_HAND, "budget": budget_report(query.budget)}
     if by_rule:
         return plan_report(plan_query(query), known, weights, by_rule)
@@ -38,7 +38,7 @@ def query_report(query: JoinQuery, weights: Weights, rates: Given = None, keys: 
     if tree is None or query.plan == "multiway":
         return plan_report(choose_plan(query, known, weights), known, weights) | {"splits": costs}
     top = budgeted_tree(query, tree, known, weights)
-    report = tree_report(top, operator_plans(top, known, weights), weights)
+    report = tree_report(top, operator_plans(query, top, known, weights), weights)
     return report | {"plan_why": CHEAPEST, "splits": costs, "budget": budget_report(query.budget)}
 
 
