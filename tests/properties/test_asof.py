@@ -46,7 +46,8 @@ def few_rows_are_cleared_away() -> Iterator[None]:
 def asof_settings(draw: Draw) -> AsOf:
     direction = draw(st.sampled_from(["backward", "backward", "forward", "nearest"]))
     tolerance = draw(st.sampled_from([None, None, 1, 3, 8]))
-    return AsOf(direction, tolerance, draw(st.booleans()))
+    offset = draw(st.sampled_from([0, 0, 0, -3, 2]))
+    return AsOf(direction, tolerance, draw(st.booleans()), offset_us=offset)
 
 
 @st.composite

@@ -3,6 +3,7 @@
     FROM T ASOF LEFT JOIN Q MATCH_CONDITION (T.ts >= Q.ts) ON T.k = Q.k       the last row of Q at or before T.ts
     FROM T ASOF JOIN Q ON T.k = Q.k AND T.ts >= Q.ts                          the same, without rows that have none
     ... AND T.ts <= Q.ts + INTERVAL '5' SECOND                                not further away than 5 seconds
+    FROM T ASOF JOIN Q ON T.k = Q.k AND T.ts - INTERVAL '5' SECOND >= Q.ts    the last row 5 seconds before T.ts or more
 
 The comparison of the two time columns is no condition like others: its direction says which row is the best, and a
 bound on the other side is the tolerance. A stream may say so itself (``asof=``); then the text compares no times.
@@ -109,12 +110,14 @@ def _settings(stream: Stream, made: Stream, own: Stream, bands: Sequence[Predica
         low_strict, high_strict = high_strict, low_strict
     if low == 0 and high == 0:
         raise StreamError(f"ASOF JOIN takes the best row in one direction, {t} >= {q} or {t} <= {q}, and here are both")
-    if low == 0:
-        return AsOf("backward", _tolerance(high, high_strict), not low_strict, how)
-    if high == 0:
-        return AsOf("forward", _tolerance(None if low is None else -low, low_strict), not high_strict, how)
+    within = None if low is None or high is None else high - low
+    if low is not None and (high is None or low >= 0):
+        return AsOf("backward", _tolerance(within, high_strict), not low_strict, how, -int(low))
+    if high is not None and (low is None or high <= 0):
+        return AsOf("forward", _tolerance(within, low_strict), not high_strict, how, -int(high))
     raise StreamError(
-        f"ASOF JOIN compares the two times themselves, {t} >= {q} or {t} <= {q}; this range begins elsewhere"
+        f"ASOF JOIN takes the best row in one direction, and this range lies on both sides of {t}; leave out one of "
+        "its ends, or take a stream with asof=dovetail.asof('nearest', tolerance=...)"
     )
 
 

@@ -10,10 +10,16 @@ SELECT T.value FROM Temperature T ASOF JOIN Humidity H ON T.LocationId = H.Locat
 -->     SELECT T.value FROM Temperature T ASOF JOIN Humidity H ON T.LocationId = H.LocationId AND T.ts >= H.ts AND T.ts <= H.ts
 -->                                                 ^^^^^^^^^^
 
--- # a range that begins elsewhere
-SELECT T.value FROM Temperature T ASOF JOIN Humidity H ON T.ts >= H.ts + INTERVAL '5' SECOND
---> line 1, column 45: ASOF JOIN compares the two times themselves, T.ts >= H.ts or T.ts <= H.ts; this range begins elsewhere
--->     SELECT T.value FROM Temperature T ASOF JOIN Humidity H ON T.ts >= H.ts + INTERVAL '5' SECOND
+-- # a range on both sides
+SELECT T.value FROM Temperature T ASOF JOIN Humidity H ON T.ts BETWEEN H.ts - INTERVAL '5' SECOND AND H.ts + INTERVAL '5' SECOND
+--> line 1, column 45: ASOF JOIN takes the best row in one direction, and this range lies on both sides of T.ts; leave out one of its ends, or take a stream with asof=dovetail.asof('nearest', tolerance=...)
+-->     SELECT T.value FROM Temperature T ASOF JOIN Humidity H ON T.ts BETWEEN H.ts - INTERVAL '5' SECOND AND H.ts + INTERVAL '5' SECOND
+-->                                                 ^^^^^^^^^^
+
+-- # a range that ends before it begins
+SELECT T.value FROM Temperature T ASOF JOIN Humidity H ON T.ts >= H.ts + INTERVAL '5' SECOND AND T.ts < H.ts + INTERVAL '3' SECOND
+--> line 1, column 45: ASOF JOIN: no time is in this range; nothing can match
+-->     SELECT T.value FROM Temperature T ASOF JOIN Humidity H ON T.ts >= H.ts + INTERVAL '5' SECOND AND T.ts < H.ts + INTERVAL '3' SECOND
 -->                                                 ^^^^^^^^^^
 
 -- # a range without a time

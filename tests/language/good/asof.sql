@@ -33,3 +33,19 @@ SELECT T.value FROM Temperature T ASOF JOIN Humidity H ON T.ts - H.ts BETWEEN IN
 --> only H if gt(H.Value, 2.0)
 --> only T if gt(T.Value, 40.0)
 --> Value double = T.Value
+
+-- # the last row at least five seconds before, as Snowflake and Spark write it
+SELECT T.value FROM Temperature T ASOF JOIN Humidity H MATCH_CONDITION (T.ts >= H.ts + INTERVAL '5' SECOND) ON T.LocationId = H.LocationId
+--> inner
+--> T: window None
+--> H: as of, backward of 5 seconds before it, inner
+--> equality T.LocationId = H.LocationId
+--> Value double = T.Value
+
+-- # the first row more than five and at most nine seconds after, as DuckDB writes it
+SELECT T.value FROM Temperature T ASOF LEFT JOIN Humidity H ON T.LocationId = H.LocationId AND T.ts + INTERVAL '5' SECOND < H.ts AND H.ts <= T.ts + INTERVAL '9' SECOND
+--> left
+--> T: window None
+--> H: as of, forward within 4 seconds of 5 seconds after it, not at the same time, left
+--> equality T.LocationId = H.LocationId
+--> Value double = T.Value

@@ -58,6 +58,29 @@ def test_duckdb_gives_the_same(comparison: str, how: str, pieces: int) -> None:
     assert found(asof, "T.k = Q.k AND T.s = Q.s", how, tables, pieces) == expected
 
 
+@pytest.mark.parametrize(
+    "shifted",
+    [
+        "T.ts >= Q.ts + INTERVAL '5' {unit}",
+        "T.ts - INTERVAL '5' {unit} > Q.ts",
+        "T.ts >= Q.ts - INTERVAL '40' {unit}",
+        "T.ts + INTERVAL '5' {unit} <= Q.ts",
+        "T.ts < Q.ts + INTERVAL '40' {unit}",
+    ],
+)
+def test_duckdb_gives_the_same_for_shifted_times(shifted: str) -> None:
+    tables = {"T": table(5, 5, 3), "Q": table(6, 5, 3)}
+    t_rows, q_rows = tables["T"], tables["Q"]  # noqa: F841  # found by their names
+    text = "SELECT T.v AS t, Q.v AS q FROM {t} T ASOF LEFT JOIN {q} Q ON T.k = Q.k AND " + shifted
+    relation = duckdb.sql(text.format(t="t_rows", q="q_rows", unit="MICROSECOND"))
+    assert relation is not None
+    streams = [dv.stream(name, rows, time="ts") for name, rows in tables.items()]
+    per_second = shifted.replace("'5' {unit}", "'0.000005' SECOND").replace("'40' {unit}", "'0.00004' SECOND")
+    own = dv.sql(text.format(t="T", q="Q", unit="").split(" AND ")[0] + " AND " + per_second, *streams)
+    rows = own.collect()
+    assert sorted(zip(rows["t"].to_pylist(), rows["q"].to_pylist(), strict=True)) == sorted(relation.fetchall())
+
+
 @pytest.mark.parametrize("pieces", [1, 7])
 @pytest.mark.parametrize("equal", [True, False])
 @pytest.mark.parametrize("tolerance", [None, 20])
