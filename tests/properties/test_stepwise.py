@@ -48,7 +48,8 @@ DENSE = [
     "{a}.s = {b}.s",
 ]
 ENDLESS = st.builds(dv.unbounded)
-WORDS = ["left", "left", "left", "inner", "semi", "anti"]
+WORDS = ["left", "left", "left", "inner", "semi", "anti", "right", "full", "full"]
+HIDING = ("semi", "anti")
 KINDS = [
     EQUALITIES,
     EQUALITIES,
@@ -88,7 +89,7 @@ def stepwise_queries(draw: Draw, most: int = 4, kinds: Any = KINDS, words: Any =
             made.append(draw(st.sampled_from(TRIPLES)).format(a=a, b=b, c=name))
         if draw(st.integers(0, 5)) == 5:
             made.append(draw(st.sampled_from(FILTERS)).format(a=name))
-        if how[name] in ("inner", "left"):
+        if how[name] not in HIDING:
             seen.append(name)
     if draw(st.integers(0, 5)) == 5:
         made.append(draw(st.sampled_from(FILTERS)).format(a=names[0]))
@@ -131,14 +132,14 @@ def dense(seed: int) -> tuple[Stepwise, list[Event]]:
     random = np.random.default_rng(seed)
     names = "ABCD"[: random.integers(3, 5)]
     how = {name: str(random.choice(WORDS)) for name in names[1:]}
-    how[names[random.integers(1, len(names))]] = "left"
+    how[names[random.integers(1, len(names))]] = str(random.choice(["left", "full"]))
     seen, made = ["A"], []
     for name in names[1:]:
         first = seen[random.integers(0, len(seen))]
         made.append(str(random.choice(DENSE)).format(a=first, b=name))
         if random.random() < 0.2:
             made.append(f"{seen[random.integers(0, len(seen))]}.n <> {name}.n")
-        seen += [name] if how[name] in ("inner", "left") else []
+        seen += [name] if how[name] not in HIDING else []
     made += ["A.n % 4 <> 1"] * (random.random() < 0.2)
     streams = [dv.stream(name, schema=DENSE_SCHEMA, time="ts", delay=timedelta(microseconds=3)) for name in names]
     endless = 0.3 * random.integers(0, 2)
@@ -241,7 +242,7 @@ def test_each_on_of_a_text_decides_about_its_stream(data: st.DataObject) -> None
         tie = data.draw(st.sampled_from(EQUALITIES)).format(a=data.draw(st.sampled_from(seen)), b=name)
         more = data.draw(st.sampled_from(FILTERS)).format(a=data.draw(st.sampled_from([*seen, name])))
         ons[name] = f"{tie} AND {more}"
-        seen += [name] if drawn.how[name] in ("inner", "left") else []
+        seen += [name] if drawn.how[name] not in HIDING else []
     joins = [f"{drawn.how[name]} JOIN {name} ON {on}" for name, on in ons.items()]
     query = dv.sql(f"SELECT {names[0]}.i, {names[0]}.ts AS t FROM {names[0]} {' '.join(joins)}", *drawn.streams)
     script = data.draw(scripts(drawn))
@@ -251,14 +252,13 @@ def test_each_on_of_a_text_decides_about_its_stream(data: st.DataObject) -> None
 @given(st.data())
 def test_duckdb_says_the_same(data: st.DataObject) -> None:
     """As SQL joins tables, the windows written out as conditions on the times that are there."""
-    words = {name: data.draw(st.sampled_from(["LEFT", "INNER", "SEMI", "ANTI"])) for name in "BC"}
-    words["B"] = data.draw(st.sampled_from([words["B"], words["B"], "RIGHT"]))
+    words = {name: data.draw(st.sampled_from(["LEFT", "INNER", "SEMI", "ANTI", "RIGHT", "FULL"])) for name in "BC"}
     if set(words.values()) == {"INNER"}:
         words["C"] = "LEFT"
     windows = {name: data.draw(st.sampled_from([0, 2, 5, 9])) for name in "ABC"}
-    middle = "B" if words["B"] in ("LEFT", "INNER", "RIGHT") and data.draw(st.booleans()) else "A"
+    middle = "B" if words["B"] not in ("SEMI", "ANTI") and data.draw(st.booleans()) else "A"
     ons = {"B": "A.k = B.k", "C": f"{middle}.k = C.k"}
-    seen = ["A", *(name for name in "BC" if words[name] in ("LEFT", "INNER", "RIGHT"))]
+    seen = ["A", *(name for name in "BC" if words[name] not in ("SEMI", "ANTI"))]
     cell = st.tuples(st.integers(0, 12), st.sampled_from([1, 1, 2, None]))
     tables = {
         name: pa.Table.from_pylist(

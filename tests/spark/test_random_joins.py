@@ -66,8 +66,11 @@ def as_of(draw: Draw) -> tuple[str, Build]:
 
 
 def outer_of_many(draw: Draw) -> tuple[str, Build]:
-    how = {"B": of(draw, "left", "left", "semi", "anti"), "C": of(draw, "left", "inner", "semi", "anti")}
-    middle = of(draw, "A", "B") if how["B"] == "left" else "A"
+    how = {
+        "B": of(draw, "left", "full", "semi", "anti"),
+        "C": of(draw, "left", "inner", "semi", "anti", "right", "full"),
+    }
+    middle = of(draw, "A", "B") if how["B"] in ("left", "full") else "A"
     on = f"{of(draw, *TIES).format(a='A', b='B')} AND {of(draw, *TIES).format(a=middle, b='C')}"
     given = {name: {"window": of(draw, "1 second", "3 seconds", dv.unbounded())} for name in "ABC"}
     return "ABC", joined("ABC", given, on, how_each=how)

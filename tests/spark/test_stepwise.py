@@ -21,6 +21,8 @@ from tests.spark.queries import SCHEMA, build, random_rows
         ("A.k = B.k AND B.g = C.g AND C.n < 30", {"B": "left", "C": "left"}, {"order": "hold"}),
         ("ABS(A.x - B.x) <= 0.05 AND A.n = C.n AND A.n < 40", {"B": "left", "C": "inner"}, {}),
         ("A.g = B.g AND A.n = B.n AND A.g = C.g", {"B": "left", "C": "anti"}, {}),
+        ("A.k = B.k AND A.k = C.k AND C.n < 30", {"B": "left", "C": "full"}, {"order": "hold"}),
+        ("A.k = B.k AND B.k = C.k", {"B": "full", "C": "right"}, {}),
     ],
 )
 def test_static_rows_are_the_oracles(spark: Any, on: str, how: dict[str, str], options: dict[str, Any]) -> None:
@@ -55,7 +57,7 @@ def test_rows_come_out_once_across_restarts(spark: Any, tmp_path: Path, order: s
     folder = Folder(spark, tmp_path, "ABC")
     far = Push({name: random_rows(seed, 5, 600, 1, first_row=9000) for seed, name in enumerate("ABC")})
     batches = [*random_batches("ABC", seed=4, batches=3), far]
-    on, how = "A.k = B.k AND A.k = C.k AND B.n < C.n", {"B": "left", "C": "left"}
+    on, how = "A.k = B.k AND A.k = C.k AND B.n < C.n", {"B": "left", "C": "left" if order == "none" else "full"}
     for part in (batches[:2], batches[2:]):
         folder.feed(part)
         query = build(on, folder.frames(), partitions=3, how=how, order=order)
@@ -79,6 +81,21 @@ def test_all_partners_of_a_row_are_where_it_is(on: str, copies: tuple[int, ...])
     grid = partition_grid(query.model, 4)
     assert grid.cells == 4
     assert tuple(map(grid.copies, "ABC")) == copies
+
+
+@pytest.mark.parametrize(
+    ("on", "how", "cells"),
+    [
+        ("A.k = B.k AND B.k = C.k", {"B": "left", "C": "full"}, 4),
+        ("A.k = B.k AND A.g = C.g", {"B": "full", "C": "full"}, 1),
+        ("A.k = B.k AND A.g = C.g", {"B": "left", "C": "right"}, 4),
+    ],
+)
+def test_rows_that_are_kept_are_in_one_cell(on: str, how: dict[str, str], cells: int) -> None:
+    query = build(on, dict.fromkeys("ABC", SCHEMA.empty_table()), how=how)
+    grid = partition_grid(query.model, 4)
+    assert grid.cells == cells
+    assert [grid.copies(name) for name in query.model.preserved] == [1] * len(query.model.preserved)
 
 
 def _before(rows: pa.Table, time: pa.Scalar) -> pa.Table:

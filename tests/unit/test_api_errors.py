@@ -78,10 +78,6 @@ QUERIES: dict[str, Callable[[], Any]] = {
     ),
     "no predicate ties 'T' to 'H' in 'T.value > 4 AND H.value > 5'. Add one, or write on='TRUE' to join every "
     "combination within the windows.": lambda: join(on="T.value > 4 AND H.value > 5"),
-    "how='right' is for two streams, and this query has 3; for more there are 'inner', 'left', 'semi', 'anti', one for "
-    "each stream. Name the stream whose rows are to be kept first": lambda: join(
-        "T", "H", "P", on="T.n = H.n AND H.n = P.n", how={"H": "right"}
-    ),
     "how: 'T' is the first stream, to which the others are joined; give the words for them: 'H', 'P'": lambda: join(
         "T", "H", "P", on="T.n = H.n AND H.n = P.n", how={"T": "left"}
     ),

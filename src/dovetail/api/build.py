@@ -15,7 +15,7 @@ from dovetail.model.check_asof import answered
 from dovetail.model.check_streams import check_named, check_several, check_streams
 from dovetail.model.choice import as_choice
 from dovetail.model.combinations import refusal
-from dovetail.model.how import HOWS, as_how, hidden
+from dovetail.model.how import HOWS, as_how, hidden, words_of
 from dovetail.model.intervals import with_implied_windows
 from dovetail.model.match import only_matches
 from dovetail.model.order import Adaptive
@@ -51,8 +51,8 @@ def join(
     A batch that fails, in a function of the user's own for example, raises and leaves the run as it was before; with
     ``on_error="divert"`` its rows go to ``run.late`` instead, and the run goes on.
 
-    ``how`` is one of "inner", "left", "right", "full", "semi" and "anti" for two streams. For more it has a word for
-    each stream after the first, "inner" if it has none: ``{"B": "left", "C": "anti"}``. They are joined one after the
+    ``how`` is one of "inner", "left", "right", "full", "semi" and "anti". For more than two streams it has a word for
+    each stream after the first, "inner" if it has none: ``{"B": "left", "C": "full"}``. They are joined one after the
     other, as SQL joins them, and a condition belongs to the last stream that it names. In an as-of join (streams with
     ``asof=``) the words are "inner" and "left", for all of them or for each.
 
@@ -75,7 +75,8 @@ def join(
         stepwise = ", " in word
         if stepwise:
             condition = Condition(*with_own_conditions(windowed, condition.predicates, condition.filters))
-        windowed = with_implied_windows(windowed, condition.predicates, stepwise)
+        words = words_of(word, [each.name for each in windowed]) if stepwise else None
+        windowed = with_implied_windows(windowed, condition.predicates, words)
         check_streams(windowed)
     cross = on.strip().upper() == "TRUE"
     if not cross:

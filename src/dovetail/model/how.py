@@ -13,10 +13,9 @@ from dovetail.errors import QueryError, nearest
 from dovetail.model.choice import as_choice
 
 How = Literal["inner", "left", "right", "full", "semi", "anti"]
-Word = Literal["inner", "left", "semi", "anti"]
 
 HOWS: tuple[How, ...] = ("inner", "left", "right", "full", "semi", "anti")
-WORDS: tuple[Word, ...] = ("inner", "left", "semi", "anti")
+KEEPING = ("right", "full")  # words of streams whose rows come out also where nothing before them fits
 BY_STREAM = "by stream"  # the name of such a join in the table of combinations
 
 
@@ -32,7 +31,7 @@ def as_how(how: Any, names: Sequence[str]) -> str:
     return _text([word] * (len(names) - 1))
 
 
-def words_of(how: str, names: Sequence[str]) -> dict[str, Word]:
+def words_of(how: str, names: Sequence[str]) -> dict[str, How]:
     """The word of each stream after the first, of a join that has one for each; "inner" stands for all of them."""
     words = how.split(", ")
     return dict(zip(names[1:], words if len(words) > 1 else words * (len(names) - 1), strict=True))  # type: ignore[arg-type]
@@ -58,13 +57,3 @@ def _checked(how: Mapping[Any, Any], names: Sequence[str]) -> Sequence[str]:
         if name not in names:
             raise QueryError(f"how: there is no stream {name!r}; {nearest(str(name), list(names))}")
     return names[1:]
-
-
-def check_words(words: Mapping[str, str]) -> None:
-    """QueryError at a word that is for two streams; of more none can be kept but the first."""
-    other = next((word for word in words.values() if word not in WORDS), None)
-    if other is not None:
-        raise QueryError(
-            f"how={other!r} is for two streams, and this query has {len(words) + 1}; for more there are "
-            f"{', '.join(map(repr, WORDS))}, one for each stream. Name the stream whose rows are to be kept first"
-        )

@@ -10,7 +10,7 @@ A stream for which nothing says how far back it counts has no window, if its row
 all others do. Times in one period, DATE_TRUNC('hour', A.ts) = DATE_TRUNC('hour', B.ts), are less than that apart.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -19,8 +19,9 @@ import pyarrow as pa
 from dovetail.errors import QueryError
 from dovetail.model.duration import PERIODS_US
 from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
+from dovetail.model.how import How
 from dovetail.model.predicate import Band, Equality, Predicate, predicate_streams
-from dovetail.model.steps import ancestors
+from dovetail.model.steps import there_with
 from dovetail.model.stream import Stream
 from dovetail.model.window import UNBOUNDED_US, TimeWindow
 
@@ -30,13 +31,13 @@ Bounds = dict[tuple[str, str], int]  # the largest that the time of one stream l
 
 
 def with_implied_windows(
-    streams: Sequence[Stream], predicates: Sequence[Predicate], stepwise: bool = False
+    streams: Sequence[Stream], predicates: Sequence[Predicate], words: Mapping[str, How] | None = None
 ) -> tuple[Stream, ...]:
     """Streams without a window with the smallest that loses no result: of conditions on times, or none at all.
 
-    ``stepwise``: a stream may be missing in a result, and then its conditions bound nobody.
+    ``words``: by these streams are joined one after the other. One may be missing, and then it bounds nobody.
     """
-    bounds = _bounds_stepwise(streams, predicates) if stepwise else time_bounds(streams, predicates)
+    bounds = _bounds_stepwise(streams, predicates, words) if words else time_bounds(streams, predicates)
     return tuple(_windowed(stream, streams, bounds) for stream in streams)
 
 
@@ -51,13 +52,12 @@ def time_bounds(streams: Sequence[Stream], predicates: Iterable[Predicate]) -> B
     return bounds
 
 
-def _bounds_stepwise(streams: Sequence[Stream], predicates: Sequence[Predicate]) -> Bounds:
+def _bounds_stepwise(streams: Sequence[Stream], predicates: Sequence[Predicate], words: Mapping[str, How]) -> Bounds:
     """For each pair of streams what follows from the streams that must be there if both of them are."""
     names = [stream.name for stream in streams]
-    needed = ancestors(names, predicates)
     bounds: Bounds = {}
     for one, other in permutations(names, 2):
-        there = needed[one] | needed[other]
+        there = there_with((one, other), names, words, predicates)
         bound = time_bounds(
             [stream for stream in streams if stream.name in there],
             [predicate for predicate in predicates if predicate_streams(predicate) <= there],

@@ -28,7 +28,8 @@ def _times(query: JoinQuery) -> set[tuple[str, str] | None]:
         query.how, ()
     )
     if query.stepwise:
-        missing = [name for name, word in query.words.items() if word == "left"]
+        last = max((query.names.index(name) for name in query.keeping), default=0)
+        missing = [*query.names[:last], *(name for name, word in query.words.items() if word in ("left", "full"))]
     if query.answered is not None:
         missing = [stream.name for stream in query.streams if stream.asof is not None and stream.asof.how == "left"]
     return {(stream.name, stream.time) for stream in query.streams if stream.name not in missing}

@@ -22,7 +22,7 @@ from dovetail.model.choice import as_choice
 from dovetail.model.combinations import check_combination
 from dovetail.model.expression import Expression, columns_of
 from dovetail.model.fitting import check_budget, check_partitions
-from dovetail.model.how import HOWS, Word, as_how, hidden, words_of
+from dovetail.model.how import HOWS, KEEPING, How, as_how, hidden, words_of
 from dovetail.model.intervals import check_times
 from dovetail.model.nested import with_fields
 from dovetail.model.order import as_order
@@ -109,9 +109,14 @@ class JoinQuery:
         return ", " in self.how
 
     @cached_property
-    def words(self) -> dict[str, Word]:
+    def words(self) -> dict[str, How]:
         """How each stream after the first is joined, if ``stepwise``."""
         return words_of(self.how, self.names)
+
+    @cached_property
+    def keeping(self) -> tuple[str, ...]:
+        """If ``stepwise``: the streams whose rows come out also where nothing before them fits."""
+        return tuple(name for name, word in self.words.items() if word in KEEPING)
 
     @property
     def seen(self) -> tuple[Stream, ...]:
@@ -152,8 +157,10 @@ class JoinQuery:
     @property
     def preserved(self) -> tuple[str, ...]:
         """The streams whose unmatched rows come out; of an as-of join, the one whose rows are answered."""
-        if self.answered is not None or self.stepwise:
-            return (self.answered or self.names[0],)
+        if self.answered is not None:
+            return (self.answered,)
+        if self.stepwise:
+            return (self.names[0], *self.keeping)
         left, right = self.names[0], self.names[-1]
         sides: dict[str, tuple[str, ...]] = {"left": (left,), "anti": (left,), "right": (right,), "full": (left, right)}
         return sides.get(self.how, ())

@@ -13,9 +13,10 @@ import pyarrow as pa
 from dovetail.errors import QueryError
 from dovetail.model.check_parts import not_in_result
 from dovetail.model.expression import Call, Column, Expression, Literal
-from dovetail.model.how import Word, check_words
+from dovetail.model.how import KEEPING, How
 from dovetail.model.predicate import Predicate, Residual, predicate_streams
 from dovetail.model.stream import Stream
+from dovetail.model.window import UNBOUNDED_US, TimeWindow
 
 # functions that may give something for NULL
 _TAKE_NULL = {"and", "or", "is_null", "coalesce", "case", "in", "greatest", "least", "nullif", "user"}
@@ -43,14 +44,45 @@ def with_own_conditions(
     return (*predicates, *tied), tuple(each for each in filters if each[0] != first.name)
 
 
-def ancestors(names: Sequence[str], predicates: Iterable[Predicate]) -> dict[str, frozenset[str]]:
-    """For each stream those that a row of it cannot do without: what its conditions compare it with, and so on."""
-    found = {name: frozenset({names[0], name}) for name in names}
-    for name in names:
-        for predicate in predicates:
-            if step_of(predicate, names) == name:
-                found[name] |= frozenset().union(*(found[each] for each in needed_by(predicate)))
-    return found
+def there_with(
+    some: Iterable[str], names: Sequence[str], words: Mapping[str, How], predicates: Sequence[Predicate]
+) -> frozenset[str]:
+    """The streams that are in every combination in which these are: what their conditions compare them with, and so on.
+
+    A combination begins with the first stream, or with a row of one that keeps its rows and that nothing before fits.
+    """
+    there = frozenset(some)
+    while True:
+        before = names[: min(map(names.index, there)) + 1]
+        joined = there - ({before[-1]} if words.get(before[-1]) in KEEPING else set())
+        needed = [needed_by(each) for each in predicates if step_of(each, names) in joined]
+        more = there.union(*needed, () if any(words.get(name) in KEEPING for name in before) else names[:1])
+        if more == there:
+            return there
+        there = more
+
+
+def kept_for_us(streams: Sequence[Stream], words: Mapping[str, How]) -> dict[str, int]:
+    """For each stream that keeps its rows: how long after a row's time it is known that nothing before it fits.
+
+    What the row meets has come by the end of its window. Of that, a combination that lacks a partner is itself only
+    certain when the first of its rows has left; one that begins later, when that is known of its first row.
+    """
+    kept: dict[str, int] = {}
+    shortest, certain = _length_us(streams[0]), 0
+    for stream in streams[1:]:
+        word, alone = words[stream.name], _length_us(stream) + certain
+        if word in KEEPING:
+            kept[stream.name] = min(alone, UNBOUNDED_US)
+        lacking = 0 if word in ("inner", "right") else shortest
+        certain = max(certain, lacking, alone if word in KEEPING else 0)
+        shortest = min(shortest, _length_us(stream))
+    return kept
+
+
+def _length_us(stream: Stream) -> int:
+    assert isinstance(stream.window, TimeWindow)
+    return stream.window.length_us
 
 
 def needed_by(predicate: Predicate) -> frozenset[str]:
@@ -70,13 +102,12 @@ def _null_without(expression: Expression) -> frozenset[str]:
 
 def check_steps(
     names: Sequence[str],
-    words: Mapping[str, Word],
+    words: Mapping[str, How],
     predicates: Sequence[Predicate],
     filters: Sequence[tuple[str, Expression]],
     cross: bool,
 ) -> None:
     """QueryError unless each stream is tied to those before it, by conditions on rows that are in the results."""
-    check_words(words)
     if any(name == names[0] for name, _ in filters):
         raise QueryError(f"a condition on '{names[0]}' alone decides about another stream; make the query anew")
     for name, word in words.items():

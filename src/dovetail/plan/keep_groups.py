@@ -38,7 +38,7 @@ def where_aggregated(grid: "Grid") -> str:
 def _always_present(query: JoinQuery) -> tuple[str, ...]:
     if query.how == "inner":
         return query.names
-    return query.names[:1] if query.how == "semi" else query.preserved if query.how != "full" else ()
+    return query.names[:1] if query.how == "semi" else query.preserved if len(query.preserved) == 1 else ()
 
 
 def _is_key(expression: Expression, keys: list[Expression]) -> bool:

@@ -204,16 +204,18 @@ class Steps:
 
     ``stages[stream, present]`` is how partners of combinations of the streams ``present`` are found; there are none if
     it has no entry. Tuples of ``kept`` streams are asked for until all of the first that they can meet have left.
+    ``alone[stream]`` is the way back of tuples that come out where nothing before fits them, if one goes all the way.
     """
 
     gathers: Mapping[str, tuple[Stage, ...]]
     stages: Mapping[tuple[str, frozenset[str]], Stage]
     kept: frozenset[str]
+    alone: Mapping[str, tuple[Stage, ...]]
 
     @property
     def levels(self) -> list[Level]:
         """All steps, for whoever stores what they read."""
-        gathered = [stage for stages in self.gathers.values() for stage in stages]
+        gathered = [stage for stages in (*self.gathers.values(), *self.alone.values()) for stage in stages]
         return [stage.level for stage in (*gathered, *self.stages.values())]
 
 

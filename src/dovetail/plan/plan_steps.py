@@ -27,6 +27,7 @@ from dovetail.plan.levels import level_of, levels_of, to_verify
 from dovetail.plan.physical import Attribute, Key, Level, Number, Stage, Steps, Vector
 
 Present = frozenset[str]
+_HIDING = ("semi", "anti")  # words of streams whose rows are in no combination
 
 
 def plan_steps(query: JoinQuery, algorithms: Mapping[str, Algorithm]) -> Steps:
@@ -41,13 +42,20 @@ def plan_steps(query: JoinQuery, algorithms: Mapping[str, Algorithm]) -> Steps:
     leaving = [at for at in range(len(names)) if _leaves(query, at)]
     outlasting = [at for at in leaving if _outlasts(query, names[: at + 1])]
     gathers = {names[at]: _gather(query, names[: at + 1], algorithms) for at in leaving if at not in outlasting}
-    return Steps(gathers, stages, frozenset(names[first:]) | {names[at] for at in outlasting})
+    alone = {name: _back(query, name, algorithms) for name in query.keeping}
+    return Steps(gathers, stages, frozenset(names[first:]) | {names[at] for at in outlasting}, alone)
+
+
+def _back(query: JoinQuery, name: str, algorithms: Mapping[str, Algorithm]) -> tuple[Stage, ...]:
+    """The steps from a stream to all that are joined before it, if a combination can have them all."""
+    names = query.names[: query.names.index(name) + 1]
+    return () if any(query.words.get(each) in _HIDING for each in names) else _gather(query, names, algorithms)
 
 
 def _leaves(query: JoinQuery, at: int) -> bool:
     """Whether a stream may be the last member of a combination before the first one that is missing."""
     words = list(query.words.values())
-    return all(word in ("inner", "left") for word in words[:at]) and any(word != "inner" for word in words[at:])
+    return all(word not in _HIDING for word in words[:at]) and any(word != "inner" for word in words[at:])
 
 
 def _outlasts(query: JoinQuery, names: Sequence[str]) -> bool:
@@ -69,8 +77,9 @@ def _reachable(query: JoinQuery) -> Iterator[tuple[str, Present]]:
     reached = {frozenset(query.names[:1])}
     for name, word in query.words.items():
         yield from ((name, present) for present in reached)
-        longer = {present | {name} for present in reached} if word in ("inner", "left") else set()
-        reached = longer | (reached if word != "inner" else set())
+        longer = {present | {name} for present in reached} if word not in _HIDING else set()
+        begun = {frozenset({name})} if name in query.keeping else set()
+        reached = longer | (reached if word not in ("inner", "right") else set()) | begun
 
 
 def _stage(query: JoinQuery, name: str, present: Present, algorithms: Mapping[str, Algorithm]) -> Stage | None:
@@ -84,7 +93,8 @@ def _stage(query: JoinQuery, name: str, present: Present, algorithms: Mapping[st
     ]
     usable = list(applicable(close_equalities(known), present, name))
     level = level_of(name, usable, algorithms[name], query.names[0])
-    return _checked(level, [each for each in own if each in known], tuple(each for each in own if each not in known))
+    with_null = (*(each for each in own if each not in known), *_own_conditions(query, name))
+    return _checked(level, [each for each in own if each in known], with_null)
 
 
 def _gather(query: JoinQuery, names: Sequence[str], algorithms: Mapping[str, Algorithm]) -> tuple[Stage, ...]:
@@ -97,8 +107,14 @@ def _gather(query: JoinQuery, names: Sequence[str], algorithms: Mapping[str, Alg
     for level in levels_of(last, choose_probe_order(last, names, known), known, algorithms):
         bound |= {level.stream}
         decided = [each for each in own if level.stream in predicate_streams(each) <= bound]
-        found.append(_checked(level, decided))
+        alone = _own_conditions(query, level.stream) + (() if found else _own_conditions(query, last))
+        found.append(_checked(level, decided, alone))
     return tuple(found)
+
+
+def _own_conditions(query: JoinQuery, name: str) -> tuple[Residual, ...]:
+    """Conditions on a stream alone, where tuples that fail them are stored because they come out by themselves."""
+    return tuple(map(Residual, query.filters_of(name))) if name in query.keeping else ()
 
 
 def _checked(level: Level, decided: Sequence[Predicate], with_null: tuple[Predicate, ...] = ()) -> Stage:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dovetail.model.asof import Missing
-from dovetail.model.how import WORDS, How
+from dovetail.model.how import How
 from dovetail.sql.dialect import sql_text
 from dovetail.sql.place import Source
 
@@ -83,8 +83,9 @@ def read_from(select: exp.Select, source: Source) -> From:
     if len(inputs) > 2 and kinds[0] == "right":  # A RIGHT JOIN B ... is B LEFT JOIN A ...
         inputs, kinds = (inputs[1], inputs[0], *inputs[2:]), ["left", *kinds[1:]]
     outer = [(join, kind) for join, kind in zip(joins, kinds, strict=True) if kind != "inner"]
-    for join, kind in outer:
-        _check_outer(join, kind, len(inputs), source)
+    for join, _ in outer:
+        if not join.args.get("on"):
+            raise source.at(f"{_words(join)} needs its condition in ON", join.this)
     asof = {each.name: _missing(join, source) for each, join in zip(inputs[1:], joins, strict=True) if join.method}
     if outer and asof:
         raise source.at(f"{_words(outer[0][0])} and ASOF JOIN in one query are not available", outer[0][0].this)
@@ -130,15 +131,3 @@ def _kind(join: exp.Join, source: Source) -> How:
 
 def _words(join: exp.Join) -> str:
     return " ".join(filter(None, (join.side or "LEFT", join.kind.replace("OUTER", ""), "JOIN")))
-
-
-def _check_outer(join: exp.Join, kind: How, inputs: int, source: Source) -> None:
-    words = _words(join)
-    if inputs != 2 and kind not in WORDS:
-        raise source.at(
-            f"{words} is for two streams, and this query has {inputs}; begin with the stream whose rows are to be "
-            "kept, and write LEFT JOIN",
-            join.this,
-        )
-    if not join.args.get("on"):
-        raise source.at(f"{words} needs its condition in ON", join.this)

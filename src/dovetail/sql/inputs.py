@@ -10,12 +10,13 @@ from dataclasses import replace
 
 from dovetail.errors import nearest
 from dovetail.model.expression import streams_of
+from dovetail.model.how import words_of
 from dovetail.model.intervals import with_implied_windows
 from dovetail.model.predicate import Equality
 from dovetail.model.stream import Stream
 from dovetail.model.window import RowWindow, Window
 from dovetail.sql.condition import Condition
-from dovetail.sql.from_clause import Input
+from dovetail.sql.from_clause import From, Input
 from dovetail.sql.place import Source, Span
 from dovetail.sql.scope import find_name
 from dovetail.sql.window_clause import OwnWindow
@@ -57,12 +58,11 @@ def windowed(
     return tuple(replace(stream, window=chosen[stream.name]) for stream in streams)
 
 
-def bounded(
-    inputs: Sequence[Input], streams: Sequence[Stream], condition: Condition, stepwise: bool, source: Source
-) -> tuple[Stream, ...]:
+def bounded(said: From, streams: Sequence[Stream], condition: Condition, source: Source) -> tuple[Stream, ...]:
     """The streams, those without a window with the one that conditions on their times imply."""
-    found = with_implied_windows(streams, condition.predicates, stepwise)
-    without = next((each for each, stream in zip(inputs, found, strict=True) if stream.window is None), None)
+    words = words_of(said.how, [stream.name for stream in streams]) if said.stepwise else None
+    found = with_implied_windows(streams, condition.predicates, words)
+    without = next((each for each, stream in zip(said.inputs, found, strict=True) if stream.window is None), None)
     if without is not None:
         message = (
             f"stream '{without.name}' has no window; end the query with one, as in WINDOW 10 MINUTES, or, to keep its "

@@ -89,7 +89,7 @@ def _bound(
         return _asof(select, said, known, functions, source)
     scope = Scope(windowed(known, windows, window, source), functions)
     condition, cross = _condition(select, said, scope, source)
-    named = bounded(said.inputs, scope.streams, condition, said.stepwise, source)
+    named = bounded(said, scope.streams, condition, source)
     seen = _seen(Scope(named, functions), said)
     check_keys(named, condition, windows, source)
     found = _selected(select, seen, source)

@@ -5,17 +5,19 @@ conditions of that stream hold and all members are inside their windows, as seen
 
     inner   goes on with each of them              semi   goes on without them, if there are any
     left    the same, and without if there is none  anti   goes on without, if there are none
+    right   as inner; and rows that fit none begin  full   as left, and as right
 
 A combination that goes on without a row is certain once none can come any more: the first time it does so, the smallest
 ``time + window`` of its members that have a window is its result time. One that never does, or none of whose members
-has one, has the time of its newest member.
+has one, has the time of its newest member. One that begins later has the time at which it is certain that the row fits
+nothing before it (``kept_for_us``), or its row's own time if that is so at the end only.
 """
 
 from collections.abc import Iterator
 
 from dovetail.model.query import JoinQuery
-from dovetail.model.steps import step_of
-from dovetail.model.window import TimeWindow
+from dovetail.model.steps import kept_for_us, step_of
+from dovetail.model.window import UNBOUNDED_US, TimeWindow
 from dovetail.testing.history import History, Tuple
 from dovetail.testing.interpret import holds, interpret
 
@@ -27,13 +29,20 @@ def stepwise_results(query: JoinQuery, history: History) -> Iterator[Result]:
     """Every result as its time and its members; a missing side has no member."""
     first = query.names[0]
     combinations: list[tuple[int | None, Members]] = [(None, {first: row}) for row in history.tuples[first]]
+    kept = kept_for_us(query.streams, query.words)
     for name in query.words:
         passing = [row for row in history.tuples[name] if _passes(query, row)]
+        fitting = [[row for row in passing if _fits(query, members, row)] for _, members in combinations]
+        fitted = {row for rows in fitting for row in rows}
         combinations = [
             each
-            for time_us, members in combinations
-            for each in _joined(query, name, time_us, members, [row for row in passing if _fits(query, members, row)])
+            for (time_us, members), rows in zip(combinations, fitting, strict=True)
+            for each in _joined(query, name, time_us, members, rows)
         ]
+        for row in history.tuples[name] if name in kept else ():
+            if row not in fitted:
+                after = 0 if kept[name] >= UNBOUNDED_US else kept[name]
+                combinations.append((row.time_us + after, {name: row}))
     for time_us, members in combinations:
         yield max(row.time_us for row in members.values()) if time_us is None else time_us, members
 
@@ -42,10 +51,10 @@ def _joined(
     query: JoinQuery, name: str, time_us: int | None, members: Members, fitting: list[Tuple]
 ) -> Iterator[tuple[int | None, Members]]:
     word = query.words[name]
-    if word in ("inner", "left"):
+    if word not in ("semi", "anti"):
         for row in fitting:
             yield time_us, {**members, name: row}
-    if (word == "semi" and fitting) or (word in ("left", "anti") and not fitting):
+    if (word == "semi" and fitting) or (word in ("left", "full", "anti") and not fitting):
         yield _leaves(query, members) if time_us is None else time_us, members
 
 

@@ -60,11 +60,11 @@ SELECT A.k FROM A LEFT JOIN B WINDOW 1 MINUTE
 -->     SELECT A.k FROM A LEFT JOIN B WINDOW 1 MINUTE
 -->                                 ^
 
--- # FULL JOIN of three
-SELECT A.k FROM A JOIN B ON A.k = B.k FULL JOIN C ON A.k = C.k WINDOW 1 MINUTE
---> line 1, column 49: FULL JOIN is for two streams, and this query has 3; begin with the stream whose rows are to be kept, and write LEFT JOIN
--->     SELECT A.k FROM A JOIN B ON A.k = B.k FULL JOIN C ON A.k = C.k WINDOW 1 MINUTE
--->                                                     ^
+-- # FULL JOIN after another without ON
+SELECT A.k FROM A LEFT JOIN B ON A.k = B.k FULL JOIN C WINDOW 1 MINUTE
+--> line 1, column 54: FULL JOIN needs its condition in ON
+-->     SELECT A.k FROM A LEFT JOIN B ON A.k = B.k FULL JOIN C WINDOW 1 MINUTE
+-->                                                          ^
 
 -- # a stream that is joined later
 SELECT A.k FROM A LEFT JOIN B ON A.k = B.k AND B.k = C.k LEFT JOIN C ON A.k = C.k WINDOW 1 MINUTE

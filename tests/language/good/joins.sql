@@ -90,6 +90,31 @@ SELECT A.k, B.x FROM A FULL OUTER JOIN B ON A.k = B.k WINDOW A 1 MINUTE, B 2 MIN
 --> k int64 = A.k
 --> x int64 = B.x
 
+-- # RIGHT JOIN and FULL JOIN after another
+SELECT A.k, C.x FROM A LEFT JOIN B ON A.k = B.k RIGHT JOIN C ON B.k = C.k FULL OUTER JOIN C AS D ON C.k = D.k WINDOW 1 MINUTE
+--> left, right, full
+--> A: window 1 minute
+--> B: window 1 minute
+--> C: window 1 minute
+--> D: window 1 minute
+--> equality A.k = B.k
+--> equality B.k = C.k
+--> equality C.k = D.k
+--> k int64 = A.k
+--> x int64 = C.x
+
+-- # FULL JOIN by an interval: a row of C may be there without one of A
+SELECT A.k FROM A JOIN B ON A.k = B.k AND B.ts BETWEEN A.ts AND A.ts + INTERVAL '1' MINUTE FULL JOIN C ON A.k = C.k AND C.ts BETWEEN A.ts AND A.ts + INTERVAL '5' MINUTE
+--> inner, full
+--> A: window 5 minutes
+--> B: window 5 minutes
+--> C: window 1 minute
+--> equality A.k = B.k
+--> band -60000000 <= epoch_us(A.ts) - epoch_us(B.ts) <= 0
+--> equality A.k = C.k
+--> band -300000000 <= epoch_us(A.ts) - epoch_us(C.ts) <= 0
+--> k int64 = A.k
+
 -- # LEFT SEMI JOIN
 SELECT A.k FROM A LEFT SEMI JOIN B ON A.k = B.k WINDOW 1 MINUTE
 --> semi

@@ -129,7 +129,7 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
         ("saved:5", {"asof": "backward", "how": "left", "order": "hold"}),
         ("join:4", {"asof": "nearest", "own": True, "names": "ABC", "on": "A.k = B.k AND A.k = C.k", "how": "left"}),
         ("saved:5", {"names": "ABC", "on": "A.k = B.k AND A.k = C.k", "how": {"B": "left", "C": "left"}}),
-        ("join:4", {"names": "ABC", "on": "A.k = B.k AND B.n = C.n", "how": {"B": "left", "C": "left"}, "own": True}),
+        ("join:4", {"names": "ABC", "on": "A.k = B.k AND B.k = C.k", "how": {"B": "left", "C": "full"}, "own": True}),
         ("close:2", {"own": True, "finish": True, "how": "left", "order": "hold"}),
         ("finishing:1", {"own": True, "finish": True, "how": "full"}),
         ("finished:1", {"own": True, "finish": True, "asof": "nearest", "how": "left"}),

@@ -27,6 +27,22 @@ def test_where_a_member_may_be_missing(how: str, times: set[str]) -> None:
     assert sure("A.k = B.k", how) == {"result_time"} | times
 
 
+@pytest.mark.parametrize(
+    ("how", "times"),
+    [
+        ({"C": "right"}, {"c_ts"}),
+        ({"B": "full"}, {"c_ts"}),
+        ({"B": "right", "C": "left"}, {"b_ts"}),
+        ({"C": "full"}, set()),
+    ],
+)
+def test_where_rows_of_later_streams_are_kept(how: dict[str, str], times: set[str]) -> None:
+    streams = [dv.stream(name, schema=SCHEMA, time="ts", window="1 second") for name in "ABC"]
+    select = ", ".join(f"{name}.ts AS {name.lower()}_ts" for name in "ABC")
+    schema = noted_schema(dv.join(*streams, on="A.k = B.k AND B.k = C.k", how=how, select=select).model)
+    assert {field.name for field in schema if not field.nullable} == {"result_time"} | times
+
+
 def test_joins_that_give_one_stream() -> None:
     own = "A.ts AS a_ts, A.k AS a_k"
     assert sure("A.k = B.k", "semi", own) == {"result_time", "a_ts", "a_k"}

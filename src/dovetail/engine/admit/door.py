@@ -64,7 +64,8 @@ class Door:
         self._stream = stream
         self._keeps_late = query.late == "keep" and not isinstance(stream.window, RowWindow)
         self._filters = [compile_expression(e) for name, e in query.filters if name == stream.name]
-        self._keeps_failing = not query.stepwise  # where rows that match nothing are stored
+        # where rows that match nothing are stored
+        self._keeps_failing = not query.stepwise or stream.name in query.keeping
         self._window = window
         self._diverted = diverted
         self._reads_for: Storage | None = None  # what the next line was made for

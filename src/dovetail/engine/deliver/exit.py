@@ -125,7 +125,7 @@ class Exit:
         ``limit`` is the earliest time that any stream may still bring; tuples not ``before`` a time may have to probe.
         """
         if self.stepwise is not None:
-            for members, times in self.stepwise.leaving(name, others):
+            for members, times in self.stepwise.leaving(name, others, limit):
                 for rows in self.projection.part(members, times):
                     yield from self.hold.give_alone(rows)
         elif name in self.unmatched:
@@ -144,14 +144,14 @@ class Exit:
             ids = unmatched.staying()
             yield from self.hold.give_all(self.projection.alone(name, ids, np.full(len(ids), end)))
 
-    def asked_for(self, name: str) -> int:
+    def asked_for(self, name: str, limit: int) -> int:
         """Tuples of a stream that a tuple of this time or a later one can meet may still be asked for."""
-        return AFTER_ALL if self.stepwise is None else self.stepwise.asked_for(name)
+        return AFTER_ALL if self.stepwise is None else self.stepwise.asked_for(name, limit)
 
     def release(self, limit: int, others: Mapping[str, int]) -> Rows:
         """What was held and is not after this time; ``others``: the earliest that those beside a stream may bring."""
-        kept = self.unmatched if self.stepwise is None else {self.query.names[0]: self.stepwise}
-        if all(others[name] >= NEVER for name, each in kept.items() if each.waits_for_end):
+        ended = all(others[name] >= NEVER for name, each in self.unmatched.items() if each.waits_for_end)
+        if ended and (self.stepwise is None or self.stepwise.may_release(limit, others)):
             yield from self.hold.release(limit)
 
     def make_room(self, name: str, window: Window, more: int) -> None:

@@ -130,8 +130,8 @@ class SharedExit(Exit):
         for desk in self._desks:
             yield from self._from(desk, desk.leave_at_the_end(latest))
 
-    def asked_for(self, name: str) -> int:
-        return min((desk.exit.asked_for(name) for desk in self._desks), default=AFTER_ALL)
+    def asked_for(self, name: str, limit: int) -> int:
+        return min((desk.exit.asked_for(name, limit) for desk in self._desks), default=AFTER_ALL)
 
     def release(self, limit: int, others: Mapping[str, int]) -> Rows:
         yield from self.hold.release(limit)

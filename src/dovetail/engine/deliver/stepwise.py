@@ -11,6 +11,10 @@ marked, and who meets one of them has nothing left to do. Example, windows of 10
 A combination goes from stream to stream. Where it goes on without a partner for the first time, the smallest
 ``time + window`` of its members is its result time. Of members that join it later none needs to be there for longer.
 Members without a window do not count in it; where none has one, it is the time of the newest.
+
+A stream that keeps its rows (right, full) begins combinations of its own: with each tuple that fits nothing before it.
+Who finds one that fits marks the tuple; whatever lacks a partner has been looked for when its time has come, and what
+is complete before it and has not left yet it finds itself.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.derive import derive
-from dovetail.engine.block.time_range import AFTER_ALL
+from dovetail.engine.block.time_range import AFTER_ALL, NEVER
 from dovetail.engine.buffer.marks import Marks
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.candidates import CandidateStep, bind
@@ -29,6 +33,7 @@ from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.probe import checked
 from dovetail.engine.deliver.unmatched import OPEN, Unmatched
 from dovetail.model.expression import Call, Expression, columns_of
+from dovetail.model.steps import kept_for_us
 from dovetail.model.window import UNBOUNDED_US
 from dovetail.plan.physical import Attribute, Group, Key, Option, Plan, Stage
 
@@ -47,6 +52,8 @@ class Stepwise:
         self._windows, self._widths = windows, widths
         self._names, self._words = plan.query.names, plan.query.words
         self._waiting = {name: Unmatched(name, windows[name], widths[name], None, label) for name in plan.steps.gathers}
+        kept = kept_for_us(plan.query.streams, plan.query.words)
+        self._alone = {name: Unmatched(name, windows[name], us, None, label, "alone") for name, us in kept.items()}
         self.adopt(plan)
 
     def adopt(self, plan: Plan) -> None:
@@ -54,30 +61,59 @@ class Stepwise:
         assert plan.steps is not None
         self._kept = plan.steps.kept
         self._gathers = {name: [*map(self._bound, stages)] for name, stages in plan.steps.gathers.items()}
+        self._back = {name: [*map(self._bound, stages)] for name, stages in plan.steps.alone.items()}
         self._stages = {key: self._bound(stage) for key, stage in plan.steps.stages.items()}
 
     def _bound(self, stage: Stage) -> Bound:
         name = stage.level.stream
         return stage, bind(stage.level.access, self._windows, self._windows[name], self._widths[name])
 
-    @property
-    def waits_for_end(self) -> bool:
-        """Whether rows come out when the other streams have ended, with times that may be long past by then."""
-        return self._widths[self._names[0]] >= UNBOUNDED_US
+    def may_release(self, limit: int, others: Mapping[str, int]) -> bool:
+        """Whether no row comes out any more when streams have ended, with a time that may be long past by then."""
+        first = self._names[0]
+        late = self._widths[first] >= UNBOUNDED_US and others[first] < NEVER
+        return not late and (limit >= NEVER or not any(each.waits_for_end for each in self._alone.values()))
 
     def sections(self) -> list[Marks]:
-        """Which tuples have left."""
-        return [mark for each in self._waiting.values() for mark in each.sections()]
+        """Which tuples have left, and which fit something before them."""
+        return [mark for each in (*self._waiting.values(), *self._alone.values()) for mark in each.sections()]
 
-    def asked_for(self, name: str) -> int:
+    def asked_for(self, name: str, limit: int) -> int:
         """Whatever a tuple of this time or a later one can meet of a stream may be asked for: it has yet to leave."""
-        first = self._windows[self._names[0]]
-        return first.oldest if name in self._kept and len(first) else AFTER_ALL
+        begin = [self._names[0], *(each for each in self._alone if self._comes_before(each, name))]
+        asked = [self._windows[each].oldest for each in begin if name in self._kept and len(self._windows[each])]
+        if name in self._alone:
+            asked.append(limit - self._alone[name].width + self._widths[name])
+        return min(asked, default=AFTER_ALL)
 
-    def leaving(self, name: str, others: int) -> Iterator[Found]:
-        """Combinations of tuples that nothing from ``others`` on can join, with their result times."""
-        if name not in self._waiting:
-            return
+    def _comes_before(self, one: str, other: str) -> bool:
+        return self._names.index(one) < self._names.index(other)
+
+    def leaving(self, name: str, others: int, limit: int) -> Iterator[Found]:
+        """Combinations of tuples that nothing from ``others`` on can join, with their result times.
+
+        ``limit`` is the earliest time that any stream may still bring.
+        """
+        if name in self._waiting:
+            yield from self._lacking(name, others)
+        if name in self._alone:
+            yield from self._begun(name, limit)
+
+    def _begun(self, name: str, limit: int) -> Iterator[Found]:
+        """Combinations that begin with tuples of a stream, because nothing before fits them."""
+        ids, times = self._alone[name].leaving(limit)
+        window, at = self._windows[name], self._names.index(name)
+        for start in range(0, len(ids), _AT_ONCE):
+            some, own = ids[start : start + _AT_ONCE], window.times[ids[start : start + _AT_ONCE] - window.base]
+            fits = np.zeros(len(some), np.bool_)
+            numbered = Partial({name: some, _ROW: np.arange(len(some))}, own, own + self._widths[name])
+            for longer in self._gathered(self._back[name], numbered) if self._back[name] else ():
+                fits[longer.ids[_ROW]] = True
+            alone = Partial({name: some}, numbered.newest, numbered.expiry).at(~fits)
+            yield from self._onwards(at + 1, alone, frozenset({name}), times[start : start + _AT_ONCE][~fits])
+
+    def _lacking(self, name: str, others: int) -> Iterator[Found]:
+        """Combinations whose first tuple to leave is one of these."""
         ids, _ = self._waiting[name].leaving(others)
         window, at = self._windows[name], self._names.index(name)
         for start in range(0, len(ids), _AT_ONCE):
@@ -109,10 +145,12 @@ class Stepwise:
         word, matched = self._words[name], np.zeros(len(partial), np.bool_)
         for longer, rows in self._partners(name, partial, present):
             matched[rows] = True
-            if word in ("inner", "left"):
+            if name in self._alone:
+                self._alone[name].see(longer)
+            if word not in ("semi", "anti"):
                 wanted = self._open(name, longer) if times is None else longer
                 yield from self._onwards(at + 1, wanted, present | {name}, None if times is None else times[rows])
-        if word != "inner":
+        if word not in ("inner", "right"):
             keep = matched if word == "semi" else ~matched
             without = partial.at(keep)
             yield from self._onwards(

@@ -29,12 +29,14 @@ OPEN, MATCHED, GIVEN = 0, 1, 2  # stored in marks, so they stay
 class Unmatched:
     """The tuples of one preserved stream that have no partner."""
 
-    def __init__(self, name: str, window: Window, width: int, rows: RowWindowed | None, label: str = "") -> None:
+    def __init__(
+        self, name: str, window: Window, width: int, rows: RowWindowed | None, label: str = "", note: str = "given"
+    ) -> None:
         self.name, self.label, self.width = name, label, width
         self._window = window
         self._rows = rows
         self._first = 0  # tuples before it have come out or have a partner
-        self.marks = Marks(f"given{label}", name, window, OPEN)
+        self.marks = Marks(f"{note}{label}", name, window, OPEN)
 
     @property
     def waits_for_end(self) -> bool:

@@ -25,8 +25,8 @@ from dovetail.model.window import TimeWindow
 from dovetail.plan.physical import Plan
 
 _CARRIED = (
-    *("inputs", "watermarks", "horizon", "waiting", "dedup", "diverted", "window", "given", "best", "held"),
-    "delivered",
+    *("inputs", "watermarks", "horizon", "waiting", "dedup", "diverted", "window", "given", "alone", "best"),
+    *("held", "delivered"),
 )
 _BEGIN_ANEW = ("decision", "control")
 
@@ -45,7 +45,7 @@ def carry_over(old: Plan, new: Plan, state: Changes, fresh: Changes) -> Changes:
         if kind in ("window", "waiting"):
             if not lacking[name]:
                 slices[section, number] = _cut(rows, new.columns[name])
-        elif kind in ("given", "best", "diverted", "dedup"):
+        elif kind in ("given", "alone", "best", "diverted", "dedup"):
             slices[section, number] = rows
     carried = {name: header for name, header in headers.items() if name in own and name.partition("/")[0] in _CARRIED}
     for name in new.query.names:

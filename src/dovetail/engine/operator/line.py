@@ -185,7 +185,7 @@ class Line:
                 yield from self.exit.leave_at_the_end(self.inputs.latest)
         for name, time in stored.items():
             if not (suspended and name in pending) and (name != joined or not storage[name].lazy):
-                self._forget(name, min(time, self.elsewhere, self.exit.asked_for(name)))
+                self._forget(name, min(time, self.elsewhere, self.exit.asked_for(name, limit)))
         if later:
             yield from self.exit.release(limit, others)
 
