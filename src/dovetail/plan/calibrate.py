@@ -61,7 +61,7 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor()
-    return next((line for line in lines if line.startswith("model name")), platform.processor())
+    return next((line for line in lines if line.startswith("model name")), "") or platform.processor()
 
 
 def cache_folder() -> Path:

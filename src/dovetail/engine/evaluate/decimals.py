@@ -19,7 +19,6 @@ _MOST_DIGITS = 76  # of Arrow's widest decimal
 _WORD_DIGITS = 9  # a power of ten that fits in 32 bits, by which Arrow divides 256 bits correctly
 _WIDEST = pa.decimal256(_MOST_DIGITS, 0)
 _WHOLE = pa.decimal256(_MOST_DIGITS - 1, 0)  # leaves Arrow the digit that it wants for a sum
-_ZERO = pa.scalar(0, _WHOLE)
 
 
 def decimal_operation(name: str, call: Call) -> Callable[..., Any]:
@@ -67,7 +66,7 @@ def _shortened(exact: pa.Array, target: pa.DataType) -> pa.Array:
     whole = _relabelled(exact, _WHOLE)
     if spare:
         half = pa.scalar(5 * 10 ** (spare - 1), _WHOLE)
-        whole = _cut(pc.add(whole, pc.if_else(pc.less(whole, _ZERO), pc.negate(half), half)), spare)
+        whole = _cut(pc.add(whole, pc.if_else(pc.less(whole, pa.scalar(0, _WHOLE)), pc.negate(half), half)), spare)
     most = pa.scalar(10**target.precision - 1, _WIDEST)
     whole = pc.if_else(pc.less_equal(pc.abs(whole), most), whole, pa.scalar(None, whole.type))
     return _relabelled(whole, pa.decimal256(_MOST_DIGITS, target.scale)).cast(target, safe=False)

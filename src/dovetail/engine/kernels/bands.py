@@ -3,7 +3,7 @@
 import numpy as np
 
 from dovetail.engine.kernels.signature import F8
-from dovetail.kernel import kernel, part
+from dovetail.kernel import interpretable, part
 
 HAS_LOW, HAS_HIGH, LOW_STRICT, HIGH_STRICT, WINDOW_IS_LEFT, PLAIN = 1, 2, 4, 8, 16, 32  # bits
 EXACT = 64  # the ranges of values say it all: integers, whose differences might not fit
@@ -25,7 +25,7 @@ def in_band(window_value, value, low, high, flags):
     return not (flags & HAS_HIGH) or (gap < high if flags & HIGH_STRICT else gap <= high)
 
 
-@kernel(f"UniTuple({F8}, 2)(Array(float64, 1, 'C', readonly=True), float64, float64)")
+@interpretable(f"UniTuple({F8}, 2)(Array(float64, 1, 'C', readonly=True), float64, float64)")
 def float_ranges(values, below, above):
     """The smallest and largest float within [value + below, value + above], widened by what rounding can move."""
     firsts, lasts = np.empty(len(values)), np.empty(len(values))

@@ -5,7 +5,7 @@ import numpy as np
 from dovetail.engine.kernels.bands import EXACT, in_band
 from dovetail.engine.kernels.chains import AHEAD, bucket_of, link
 from dovetail.engine.kernels.signature import F8, I8
-from dovetail.kernel import kernel, part
+from dovetail.kernel import interpretable, part
 
 LARGEST = np.finfo(np.float64).max  # an end of a band that overflows is as near as that
 FARTHEST = 2.0**50  # cells; beyond, rounding of the values would be wider than a cell
@@ -23,7 +23,7 @@ def _cell_insert_signature(values):
     return f"void({values}, float64, {I8}, int32[::1], int64, int64, int64, int64)"
 
 
-@kernel(int64=_cell_insert_signature(I8), float64=_cell_insert_signature(F8))
+@interpretable(int64=_cell_insert_signature(I8), float64=_cell_insert_signature(F8))
 def cell_insert(values, per_unit, heads, nexts, shift, base, first, last):
     """As ``hash_insert``, by the cells of the values."""
     for tuple_id in range(first, last):
@@ -60,7 +60,7 @@ def _cell_probe_signature(number, values):
     )
 
 
-@kernel(int64=_cell_probe_signature("int64", I8), float64=_cell_probe_signature("float64", F8))
+@interpretable(int64=_cell_probe_signature("int64", I8), float64=_cell_probe_signature("float64", F8))
 def cell_probe(
     values, firsts, lasts, newest, width, highs, low, high, flags, window_values, times, nexts, heads, shift, per_unit,
     base, tail, slack, p, place, resume, parents, found,

@@ -3,14 +3,14 @@
 import numpy as np
 
 from dovetail.engine.kernels.signature import I8, MIX, WHERE
-from dovetail.kernel import kernel, part
+from dovetail.kernel import interpretable, part
 
 AHEAD = 256  # looks whose first memory accesses overlap; all of them stay in the first cache
 
 
 @part(inline="always")
 def bucket_of(code, shift):
-    return np.int64((np.uint64(code) * MIX) >> np.uint64(shift))
+    return np.int64((np.uint64(np.int64(code)) * MIX) >> np.uint64(shift))
 
 
 @part(inline="always")
@@ -22,7 +22,7 @@ def link(heads, nexts, bucket, slot, tuple_id):
     heads[bucket] = tuple_id
 
 
-@kernel(f"void({I8}, {I8}, int32[::1], int64, int64, int64, int64)")
+@interpretable(f"void({I8}, {I8}, int32[::1], int64, int64, int64, int64)")
 def hash_insert(codes, heads, nexts, shift, base, first, last):
     """Chain the tuples with ids first..last-1, each before the older ones of its bucket."""
     for tuple_id in range(first, last):
@@ -51,7 +51,7 @@ def read_ahead(
     ids[len(bound)] = touched  # written down, or the compiler would leave the reading out
 
 
-@kernel(
+@interpretable(
     f"{WHERE}({I8}, {I8}, int64, {I8}, int64, {I8}, {I8}, {I8}, int32[::1], {I8}, "
     f"int64, int64, int64, int64, int64, int64, {I8}, {I8})",
 )
@@ -97,7 +97,7 @@ def hash_probe(
     return n, p, np.int64(-1)
 
 
-@kernel(
+@interpretable(
     f"{WHERE}({I8}, {I8}, int64, {I8}, {I8}, {I8}, {I8}, {I8}, boolean[::1], int32[::1], {I8}, "
     f"int64, int64, int64, int64, int64, {I8}, {I8})",
 )
@@ -132,7 +132,7 @@ def last_rows_probe(
     return n, p, np.int64(-1)
 
 
-@kernel(
+@interpretable(
     f"void({I8}, {I8}, int32[::1], int64, int64, int64, int64, int64, {I8}, {I8}, {I8}, {I8})",
 )
 def push_out(codes, times, nexts, base, tail, first, last, count, leaves, oldest, follower, position):

@@ -3,10 +3,10 @@
 import numpy as np
 
 from dovetail.engine.kernels.signature import I8, MIX, READ, READ_I4
-from dovetail.kernel import kernel, part
+from dovetail.kernel import interpretable, kernel, part
 
 
-@kernel(f"{I8}({READ}, {READ})")
+@interpretable(f"{I8}({READ}, {READ})")
 def combine_codes(codes, more):
     """One code for two parts of a key."""
     out = np.empty(len(codes), np.int64)
@@ -58,7 +58,7 @@ def _finished(code, data, start, stop):
     return np.int64(code ^ (code >> np.uint64(32)))
 
 
-@kernel(
+@interpretable(
     int32=f"{I8}({READ_I4}, Array(uint8, 1, 'C', readonly=True))",
     int64=f"{I8}({READ}, Array(uint8, 1, 'C', readonly=True))",
 )
@@ -89,7 +89,7 @@ def hash_bytes(offsets, data):
     return out
 
 
-@kernel(int32=f"int64({READ_I4}, int64, {I8}, int64)", int64=f"int64({READ}, int64, {I8}, int64)")
+@interpretable(int32=f"int64({READ_I4}, int64, {I8}, int64)", int64=f"int64({READ}, int64, {I8}, int64)")
 def append_offsets(offsets, first, out, at):
     """Offsets of an Arrow array's strings once they lie from ``first`` on, behind ``out[at]``; the longest's size."""
     longest, shift = np.int64(0), first - offsets[0]
@@ -99,7 +99,7 @@ def append_offsets(offsets, first, out, at):
     return longest
 
 
-@kernel(f"int64({I8}, {I8}, {I8})")
+@interpretable(f"int64({I8}, {I8}, {I8})")
 def gather_offsets(offsets, slots, out):
     """Offsets of the strings at ``slots`` once they lie side by side; returns their total size."""
     total = np.int64(0)
@@ -110,7 +110,7 @@ def gather_offsets(offsets, slots, out):
     return total
 
 
-@kernel(f"void({I8}, uint8[::1], {I8}, int64, {I8}, uint8[::1])")
+@interpretable(f"void({I8}, uint8[::1], {I8}, int64, {I8}, uint8[::1])")
 def gather_bytes(offsets, data, slots, origin, out_offsets, out):
     """Copy the strings at ``slots`` side by side.
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from dovetail.engine.kernels.signature import I8
-from dovetail.kernel import kernel
+from dovetail.kernel import interpretable
 
 
-@kernel(f"{I8}({I8}, {I8}, int64, int64, int64)")
+@interpretable(f"{I8}({I8}, {I8}, int64, int64, int64)")
 def turn_notes(notes, ids, base, before, after):
     """Change the notes of these tuples where they are ``before``; returns whose were, each tuple once."""
     turned, count = np.empty(len(ids), np.int64), 0
@@ -18,7 +18,7 @@ def turn_notes(notes, ids, base, before, after):
     return turned[:count].copy()
 
 
-@kernel(f"int64({I8}, int64, int64, int64)")
+@interpretable(f"int64({I8}, int64, int64, int64)")
 def first_note_from(notes, start, stop, least):
     """The first slot from ``start`` on whose note is at least ``least``; ``stop`` if there is none."""
     while start < stop and notes[start] < least:

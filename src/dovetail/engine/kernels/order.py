@@ -3,14 +3,14 @@
 import numpy as np
 
 from dovetail.engine.kernels.signature import I8, READ, U8
-from dovetail.kernel import kernel
+from dovetail.kernel import interpretable
 
 _PLACE = np.uint64(32)
 _PLACES = np.uint64((1 << 32) - 1)
 _MOVES = 8  # so many steps a time, and the radix sort would have been faster
 
 
-@kernel(f"void({READ}, int64, int64, {U8})")
+@interpretable(f"void({READ}, int64, int64, {U8})")
 def _spread_out(times, smallest, bits, keys):
     """Keys by the leading bits of their time, a bucket for about each: where they lie evenly, nearly in order."""
     leading = 0
@@ -29,7 +29,7 @@ def _spread_out(times, smallest, bits, keys):
         starts[bucket] += 1
 
 
-@kernel(f"boolean({U8})")
+@interpretable(f"boolean({U8})")
 def _straighten(keys):
     """Put keys in order that nearly are; False if they turn out not to be."""
     left = _MOVES * len(keys)
@@ -45,7 +45,7 @@ def _straighten(keys):
     return True
 
 
-@kernel(f"UniTuple({U8}, 2)({READ}, int64, int64, {U8}, {U8})")
+@interpretable(f"UniTuple({U8}, 2)({READ}, int64, int64, {U8}, {U8})")
 def _sort_digits(times, smallest, bits, keys, other):
     """A radix sort, least digit first, of times that lie unevenly."""
     passes = -(-bits // 11)
@@ -70,7 +70,7 @@ def _sort_digits(times, smallest, bits, keys, other):
     return keys, other
 
 
-@kernel(f"UniTuple({I8}, 2)({READ}, int64, int64)")
+@interpretable(f"UniTuple({I8}, 2)({READ}, int64, int64)")
 def time_order(times, smallest, largest):
     """The places of the times from smallest to largest, ties as they are, and the times in that order.
 

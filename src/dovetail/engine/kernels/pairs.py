@@ -4,7 +4,7 @@ import numpy as np
 
 from dovetail.engine.kernels.bands import EXACT, in_band
 from dovetail.engine.kernels.signature import F8, I8
-from dovetail.kernel import kernel
+from dovetail.kernel import interpretable
 
 
 def _probe_signature(number, values):
@@ -14,7 +14,7 @@ def _probe_signature(number, values):
     )
 
 
-@kernel(argument=1, int64=_probe_signature("int64", I8), float64=_probe_signature("float64", F8))
+@interpretable(argument=1, int64=_probe_signature("int64", I8), float64=_probe_signature("float64", F8))
 def pair_probe(
     codes, values, firsts, lasts, lows, highs, low, high, flags, ranked_codes, ranked, ids, runs, times, base, tail,
     p, run, at, parents, found,
@@ -55,7 +55,7 @@ def _merge_signature(values):
     return f"void({I8}, {values}, {I8}, int64, int64, int64, {I8}, {values}, {I8})"
 
 
-@kernel(argument=1, int64=_merge_signature(I8), float64=_merge_signature(F8))
+@interpretable(argument=1, int64=_merge_signature(I8), float64=_merge_signature(F8))
 def merge_pairs(codes, ranked, ids, first, middle, last, codes_out, ranked_out, ids_out):
     """As ``merge_runs``, by code and then by value."""
     left, right = first, middle

@@ -4,7 +4,7 @@ import numpy as np
 
 from dovetail.engine.kernels.bands import EXACT, in_band
 from dovetail.engine.kernels.signature import F8, I8
-from dovetail.kernel import kernel
+from dovetail.kernel import interpretable
 
 
 def _sorted_signature(number, values):
@@ -14,7 +14,7 @@ def _sorted_signature(number, values):
     )
 
 
-@kernel(int64=_sorted_signature("int64", I8), float64=_sorted_signature("float64", F8))
+@interpretable(int64=_sorted_signature("int64", I8), float64=_sorted_signature("float64", F8))
 def sorted_probe(
     values, firsts, lasts, lows, highs, low, high, flags, ranked, ids, runs, times, base, tail,
     p, run, at, parents, found,
@@ -55,7 +55,7 @@ def _merge_signature(values):
     return f"void({values}, {I8}, int64, int64, int64, {values}, {I8})"
 
 
-@kernel(int64=_merge_signature(I8), float64=_merge_signature(F8))
+@interpretable(int64=_merge_signature(I8), float64=_merge_signature(F8))
 def merge_runs(ranked, ids, first, middle, last, ranked_out, ids_out):
     """Merge two adjacent sorted runs; equal values stay in order of arrival."""
     left, right = first, middle

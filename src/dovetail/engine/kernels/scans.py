@@ -4,12 +4,12 @@ import numpy as np
 
 from dovetail.engine.kernels.bands import EXACT, in_band
 from dovetail.engine.kernels.signature import F8, I8, WHERE
-from dovetail.kernel import kernel
+from dovetail.kernel import interpretable
 
 STRETCH = 256  # tuples that are compared without a branch, then looked at again if one matched
 
 
-@kernel(f"int64({I8}, int64, int64, int64)")
+@interpretable(f"int64({I8}, int64, int64, int64)")
 def first_at_least(values, start, stop, value):
     """The first position in sorted ``values[start:stop]`` that is not below ``value``."""
     while start < stop:
@@ -21,7 +21,7 @@ def first_at_least(values, start, stop, value):
     return start
 
 
-@kernel(
+@interpretable(
     f"{WHERE}({I8}, {I8}, {I8}, {I8}, {I8}, {I8}, int64, int64, int64, int64, int64, int64, {I8}, {I8})",
 )
 def scan_equal(codes, lows, highs, window_codes, times, clock, base, tail, end, slack, p, resume, parents, found):
@@ -50,7 +50,7 @@ def scan_equal(codes, lows, highs, window_codes, times, clock, base, tail, end, 
     return n, p, np.int64(-1)
 
 
-@kernel(
+@interpretable(
     f"{WHERE}({I8}, {I8}, {I8}, {I8}, int64, int64, int64, int64, int64, int64, {I8}, {I8})",
 )
 def scan_all(lows, highs, times, clock, base, tail, end, slack, p, resume, parents, found):
@@ -82,7 +82,7 @@ def _band_signature(number, values):
     )
 
 
-@kernel(int64=_band_signature("int64", I8), float64=_band_signature("float64", F8))
+@interpretable(int64=_band_signature("int64", I8), float64=_band_signature("float64", F8))
 def scan_band(
     values, firsts, lasts, lows, highs, low, high, flags, window_values, times, clock, base, tail, end, slack,
     p, resume, parents, found,

@@ -3,10 +3,10 @@
 import numpy as np
 
 from dovetail.engine.kernels.signature import I8, READ
-from dovetail.kernel import kernel
+from dovetail.kernel import interpretable
 
 
-@kernel(f"void({I8}, {I8}, {I8}, {I8}, {I8}, int64, int64, {I8}, {I8})")
+@interpretable(f"void({I8}, {I8}, {I8}, {I8}, {I8}, int64, int64, {I8}, {I8})")
 def extend(parents, found, newest, expiry, times, base, width, newest_out, expiry_out):
     """Newest and expiry of each parent together with the tuple found for it."""
     for at in range(len(parents)):
@@ -15,7 +15,7 @@ def extend(parents, found, newest, expiry, times, base, width, newest_out, expir
         expiry_out[at] = min(expiry[parents[at]], time + width)
 
 
-@kernel(f"Tuple((int64, int64, boolean))({READ})")
+@interpretable(f"Tuple((int64, int64, boolean))({READ})")
 def bounds_of(times):
     """Smallest, largest, and whether they never fall: loops without a branch, so that several are compared at once."""
     smallest = largest = times[0]
@@ -28,7 +28,7 @@ def bounds_of(times):
     return smallest, largest, falls == 0
 
 
-@kernel(f"UniTuple(int64, 3)({READ})")
+@interpretable(f"UniTuple(int64, 3)({READ})")
 def inspect_times(times):
     """Smallest, largest, and how far the worst tuple lies behind an earlier one."""
     smallest, largest, in_order = bounds_of(times)
@@ -41,7 +41,7 @@ def inspect_times(times):
     return smallest, largest, behind
 
 
-@kernel(f"void({I8}, int64, int64, {I8}, int64)")
+@interpretable(f"void({I8}, int64, int64, {I8}, int64)")
 def running_largest(times, start, stop, clock, so_far):
     """``clock[i]`` = the largest time up to and including arrival i."""
     for at in range(start, stop):

@@ -24,6 +24,7 @@ def warm() -> bool:
     """Import what tasks need; whether this process may still be forked."""
     import pyspark.worker  # noqa: F401
 
+    import dovetail.compiler
     import dovetail.runtime.spark.operator
     import dovetail.runtime.spark.source.read  # noqa: F401
 
