@@ -42,7 +42,7 @@ PLATFORMS = {
 }
 NAMES = (*(f"{spark}-{packages}" for spark in SPARKS for packages in ("lowest", "newest")), *PLATFORMS)
 PYTHONS = ("python3.11", "python3.12", "python3.13")
-TOOLS = ("pytest", "hypothesis", "markdown-it-py", "duckdb", "polars", "psutil", "pyyaml", "deltalake")
+TOOLS = "pytest hypothesis markdown-it-py duckdb polars psutil pyyaml deltalake pyiceberg[sql-sqlite]".split()
 SHOWN = ("pyspark", "pyarrow", "numpy", "numba", "pandas", "protobuf", "grpcio", "sqlglot")
 EMBEDDED = ("tests/scenarios",)
 JOINS = "tests/spark/test_join.py::test_"

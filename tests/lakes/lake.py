@@ -1,7 +1,8 @@
 """Two tables of a lake joined into a third, in each of the formats.
 
 As a process, python -m tests.lakes.lake FORMAT FOLDER, it takes what the tables hold and ends; started again it goes on
-from its checkpoint. With "dovetail" no connector of Spark's is used: Dovetail reads and writes logs of Delta tables.
+from its checkpoint. With "dovetail" no connector of Spark's is used: A and the output are Delta tables, B is an Iceberg
+table in a folder, and Dovetail reads and writes their logs.
 """
 
 import sys
@@ -13,6 +14,7 @@ import pyarrow as pa
 import dovetail as dv
 from dovetail.runtime.spark.differences.version import spark_version
 from dovetail.testing import Push
+from tests.lakes.iceberg import append, as_hadoop_has_it, catalog_at
 from tests.lakes.session import lake_session
 from tests.spark.queries import SCHEMA, build
 
@@ -35,9 +37,7 @@ class Lake:
             for name in "AB":
                 rows = batch.batch.get(name, SCHEMA.empty_table())
                 if self.format == "dovetail":
-                    import deltalake
-
-                    deltalake.write_deltalake(self.name(name), rows, mode="append")
+                    self._append_alone(name, rows)
                     continue
                 writer = self.spark.createDataFrame(rows).coalesce(1)
                 if self.format == "delta":
@@ -47,10 +47,22 @@ class Lake:
                 else:
                     writer.writeTo(self.name(name)).create()
 
+    def _append_alone(self, name: str, rows: pa.Table) -> None:
+        if name == "A":
+            import deltalake
+
+            deltalake.write_deltalake(self.name(name), rows, mode="append")
+        else:
+            self.folder.mkdir(exist_ok=True)
+            catalog = catalog_at(self.folder)
+            append(catalog, name, rows)
+            as_hadoop_has_it(catalog, name, self.folder / "shop" / name)
+
     def query(self) -> dv.Query:
         """A few files at a time."""
         if self.format == "dovetail":
-            return build(ON, {name: dv.files(self.name(name), max_files=1) for name in "AB"})
+            table = dv.files(self.folder / "shop" / "B", format="iceberg", max_files=1)
+            return build(ON, {"A": dv.files(self.name("A"), max_files=1), "B": table})
         limit = "maxFilesPerTrigger" if self.format == "delta" else "streaming-max-files-per-micro-batch"
         reader = self.spark.readStream.format(self.format).option(limit, 1)
         return build(ON, {name: reader.load(self.name(name)) for name in "AB"})

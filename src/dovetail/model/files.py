@@ -8,12 +8,14 @@ from dovetail.errors import StreamError
 from dovetail.model.choice import not_one_of
 from dovetail.model.number import as_count
 
-FORMATS = ("parquet", "csv", "json", "arrow")
+FORMATS = ("parquet", "csv", "json", "arrow", "iceberg")
 
 
 @dataclass(frozen=True)
 class Files:
     """A folder of files, one file, or a pattern such as ``in/2026-*.parquet``; ``dovetail.files`` makes one.
+
+    Iceberg tables are named by their folder, or as ``catalog.namespace.table``.
 
     ``max_rows`` and ``max_files`` bound a batch on Spark; files that would come too late behind it still come along.
     A ``static`` folder is a table on Spark: what it holds at the start is all. CSV has ``header`` and ``delimiter``.
@@ -36,7 +38,7 @@ class Files:
             given = getattr(self, limit)
             if given is not None and as_count(given) is None:
                 raise StreamError(f"files: {limit} must be a whole number, 1 or more, got {given!r}")
-        if self.max_rows is not None and self.format != "parquet":
+        if self.max_rows is not None and not self.are_parquet:
             raise StreamError(
                 f"files: only Parquet files say how many rows they have; limit {self.format} by max_files"
             )
@@ -46,9 +48,14 @@ class Files:
         if not isinstance(self.delimiter, str) or len(self.delimiter) != 1 or not self.delimiter.isascii():
             raise StreamError(f"files: delimiter must be one ASCII character, got {self.delimiter!r}")
 
+    @property
+    def are_parquet(self) -> bool:
+        """Whether each file says what it holds."""
+        return self.format in ("parquet", "iceberg")
+
 
 def files(path: "str | PathLike[str]", format: str = "parquet", **options: Any) -> Files:
-    """Files as ``data=`` of a stream: Parquet, CSV, JSON lines or Arrow IPC; rows never become Java's.
+    """Files as ``data=`` of a stream: Parquet, CSV, JSON lines, Arrow IPC, tables of a lake; rows never become Java's.
 
     Options: ``max_rows`` and ``max_files`` of a batch, ``static`` (on Spark a table instead of a stream), and for CSV
     ``header`` and ``delimiter``. CSV and JSON lines need the ``schema=`` of the stream.

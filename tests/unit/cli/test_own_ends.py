@@ -23,6 +23,8 @@ def test_streams_are_read_as_they_say() -> None:
     found = pipeline("format = 'CSV', path = 'in', reader = 'dovetail', max_files = 3, header = FALSE, delimiter = ';'")
     assert found.streams[0].own == dv.files("in", "csv", max_files=3, header=False, delimiter=";")
     assert pipeline("format = 'csv', path = 'in'").streams[0].own is None
+    table = pipeline("format = 'iceberg', path = 'prod.shop.t', reader = 'dovetail', max_rows = 9")
+    assert table.streams[0].own == dv.files("prod.shop.t", "iceberg", max_rows=9)
     (route,) = routed(found, lambda declared: pytest.fail("Spark does not read it"))
     assert [stream.data for stream in route.query.model.streams] == [found.streams[0].own] * 2
     assert route.query.model.streams[0].schema == found.streams[0].schema

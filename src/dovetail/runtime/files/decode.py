@@ -20,15 +20,15 @@ _ROWS = 1 << 18  # a few megabytes per column
 
 def first_schema(source: Files) -> pa.Schema:
     """The schema of the first file, of the formats that have one; DataError if there is none."""
-    if source.format not in ("parquet", "arrow"):
+    if not source.are_parquet and source.format != "arrow":
         raise DataError(f"{source.format} files do not say what types they hold; give schema= as well")
-    found = min((file.path for file in listed(source.path)), default=None)
+    found = min((file.path for file in listed(source)), default=None)
     if found is None:
         raise DataError(f"there is no file at {source.path} to read the schema from; give schema= as well")
     store, name = filesystem(found)
     try:
         with store.open_input_file(name) as file:
-            return _parquet_schema(pq.ParquetFile(file)) if source.format == "parquet" else _arrow(file).schema
+            return _parquet_schema(pq.ParquetFile(file)) if source.are_parquet else _arrow(file).schema
     except (OSError, pa.ArrowException) as error:
         raise unreadable(found, source.format, error) from error
 
@@ -79,7 +79,7 @@ def _check_same(known: Known, size: int | None) -> None:
 def _read(
     source: Files, file: Any, schema: pa.Schema, columns: Sequence[str], groups: Sequence[int] | None
 ) -> Iterator[pa.RecordBatch]:
-    if source.format == "parquet":
+    if source.are_parquet:
         parquet = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
         found = _parquet_schema(parquet)
         whole = tops(schema, columns)

@@ -42,7 +42,7 @@ class FilesFeed:
 
     def __init__(self, source: Files, time: str, delay_us: int) -> None:
         self._source, self._time, self._delay_us = source, time, delay_us
-        self._parquet = source.format == "parquet"
+        self._parquet = source.are_parquet
         self._sizes: dict[str, int] = {}  # of the files that were read since this process began
         self._waiting: dict[Seen, Known] = {}  # looked at already
         self._planned: dict[str, Known] = {}
@@ -54,7 +54,7 @@ class FilesFeed:
 
     def freeze(self) -> None:
         """Files that come from now on do not count."""
-        self._only = frozenset(file.path for file in listed(self._source.path))
+        self._only = frozenset(file.path for file in listed(self._source))
 
     def latest(self, start: Position | None) -> Position:
         """The position after the next batch; the start itself if there is nothing new."""
@@ -92,16 +92,21 @@ class FilesFeed:
         return [piece for file in files for piece in pieces_of(file)]
 
     def _listed(self, start: Position | None) -> list[Seen]:
-        """All files there are; of a Delta table, none of those that were known before may be gone."""
-        files = listed(self._source.path)
+        """All files there are; of a table, none of those that were known before may be gone."""
+        files = listed(self._source)
         here = {_digest(file.path) for file in files}
         known = _digests(start["seen"] if start else "") | {_digest(path) for path in self._only or ()}
-        if known - here and is_table(*filesystem(self._source.path)):
+        if known - here and self._is_table:
             raise DataError(
                 f"table {self._source.path} was written anew since its first rows were read (OPTIMIZE, DELETE, MERGE), "
                 "and rows would come twice; Dovetail reads tables that are only appended to"
             )
         return files
+
+    @property
+    def _is_table(self) -> bool:
+        """Whether rows that go away may have come back in other files."""
+        return self._source.format == "iceberg" or is_table(*filesystem(self._source.path))
 
     def _check_sizes(self, files: Sequence[Seen]) -> None:
         for file in files:
@@ -143,8 +148,8 @@ def pieces_of(file: Known) -> list[Piece]:
 
 def all_files(source: Files, time: str) -> list[Known]:
     """All files that there are now, in order."""
-    files = listed(source.path)
-    return in_order(files, looked_at(files, time, source.format == "parquet"))
+    files = listed(source)
+    return in_order(files, looked_at(files, time, source.are_parquet))
 
 
 def _digest(path: str) -> bytes:

@@ -19,7 +19,9 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from dovetail.errors import DataError
+from dovetail.model.files import Files
 from dovetail.runtime.files.delta import is_table, table_files
+from dovetail.runtime.files.iceberg import snapshot_files
 
 _TAIL = 1 << 16  # bytes at the end that are summed; it holds the footer of most Parquet files
 _AT_ONCE = 8  # files that are looked at concurrently: stores across a network take their time
@@ -84,11 +86,14 @@ def filesystem(path: str) -> tuple[Any, str]:
     return pafs.LocalFileSystem(), abspath(path)
 
 
-def listed(path: str) -> list[Seen]:
-    """The files below a path, or that fit a pattern, or of a Delta table; what is hidden is left out."""
+def listed(source: Files) -> list[Seen]:
+    """The files below a path, or that fit a pattern, or of a table; what is hidden is left out."""
+    path = source.path
     scheme = path[: path.index("://") + 3] if "://" in path else ""
     store, below = filesystem(path)
     local = isinstance(store, pafs.LocalFileSystem)
+    if source.format == "iceberg":
+        return [Seen(*file) for file in snapshot_files(store, below, path)]
     if not has_magic(below) and is_table(store, below):
         root = below if local else f"{scheme}{below}"
         return [Seen(f"{root}/{name}", size, ms * 1_000_000) for name, size, ms in table_files(path)]

@@ -224,7 +224,7 @@ def _flows(stream: Stream, inputs: Mapping[str, DataFrame]) -> bool:
 
 def _split_keys(streams: Sequence[Stream], layouts: Layouts) -> bool:
     """Whether hot keys may be split: sources must know the times of what they read before they read it."""
-    told = all(isinstance(stream.data, Files) and stream.data.format == "parquet" for stream in streams)
+    told = all(isinstance(stream.data, Files) and stream.data.are_parquet for stream in streams)
     return told and splits_keys(layouts.query, layouts.plan().grid)
 
 
