@@ -4,13 +4,17 @@ python -m scripts.simulate --seeds 10000 --json      so many seeds; --first: the
 python -m scripts.simulate --minutes 10              as many seeds as there is time for
 python -m scripts.simulate --seed 4711               one seed again, made small if it fails
 python -m scripts.simulate --plant "the token"       with a mistake planted: the first seed that finds it
+
+A run that is ended early (Ctrl-C or SIGTERM) still reports the seeds it has told.
 """
 
 import argparse
 import json
+import signal
 import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
-from itertools import count
+from itertools import count, takewhile
 from time import monotonic
 
 from tests.simulation.judge import Verdict, judge
@@ -22,6 +26,7 @@ from tests.simulation.story import story_of
 def main() -> int:
     """Whether anything was found, as the exit code."""
     asked = _arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     found = next((name for name in PLANTED if asked.plant and asked.plant in name), None)
     with planted(found) if found else nullcontext():
         verdicts = _tell(asked)
@@ -47,15 +52,22 @@ def _arguments() -> argparse.Namespace:
 def _tell(asked: argparse.Namespace) -> list[Verdict]:
     if asked.seed is not None:
         return [judge(story_of(asked.seed))]
-    ends = None if asked.minutes is None else monotonic() + 60 * asked.minutes
     verdicts: list[Verdict] = []
-    for seed in count(asked.first):
-        if (ends is None and len(verdicts) == asked.seeds) or (ends is not None and monotonic() > ends):
-            break
-        verdicts.append(judge(story_of(seed)))
-        if asked.plant and not verdicts[-1].good:
-            break
+    try:
+        for seed in _seeds(asked):
+            verdicts.append(judge(story_of(seed)))
+            if asked.plant and not verdicts[-1].good:
+                break
+    except KeyboardInterrupt:
+        print(f"ended after {len(verdicts)} seeds", file=sys.stderr)
     return verdicts
+
+
+def _seeds(asked: argparse.Namespace) -> Iterator[int]:
+    if asked.minutes is None:
+        return iter(range(asked.first, asked.first + asked.seeds))
+    ends = monotonic() + 60 * asked.minutes
+    return takewhile(lambda _: monotonic() <= ends, count(asked.first))
 
 
 def _report(verdicts: list[Verdict], as_json: bool) -> None:
