@@ -9,8 +9,10 @@ import pyarrow.compute as pc
 import pytest
 
 import dovetail as dv
+from dovetail.model.window import TimeWindow
 from dovetail.runtime.local import carried_over, complete_from
 from dovetail.testing import oracle, ordered
+from dovetail.testing.changed import changed_oracle
 from tests.simulation.cases import CASES
 from tests.simulation.cluster import Cluster
 from tests.simulation.driver import Driver
@@ -77,8 +79,10 @@ CHANGES = {
     "out of order": Change({"order": "sync"}, {"order": "none"}),
     "another way to order": Change({"order": "hold"}, {"order": "adaptive"}),
     "other algorithms": Change({}, {"algorithm": "scan"}),
-    "a wider window": Change({}, {"window": "6 seconds"}, same_rows=False, only_inner=True),
-    "a narrower window": Change({}, {"window": "2 seconds"}, same_rows=False, only_inner=True),
+    "a wider window": Change({}, {"window": "6 seconds"}, same_rows=False),
+    "a narrower window": Change({}, {"window": "2 seconds"}, same_rows=False),
+    "a wider window in order": Change({"order": "hold"}, {"order": "hold", "window": "9 seconds"}, same_rows=False),
+    "a narrower window in order": Change({"order": "hold"}, {"order": "hold", "window": "1 second"}, same_rows=False),
     "another column": Change({}, {"also": "A.g AS more"}, same_rows=False, only_inner=True),
     "a column less": Change({"also": "A.g AS more"}, {}),
     "embedded to Spark": Change(runs=("embedded", "spark")),
@@ -129,6 +133,10 @@ def from_time(rows: pa.Table, since_us: int) -> pa.Table:
     return rows.filter(pc.greater_equal(rows["result_time"], since))
 
 
+def _windows_of_times(query: dv.Query) -> bool:
+    return all(isinstance(stream.window, TimeWindow) for stream in query.model.streams)
+
+
 @pytest.mark.parametrize("join", JOINS)
 @pytest.mark.parametrize("change", CHANGES)
 def test_every_change_of_every_join(change: str, join: str) -> None:
@@ -148,6 +156,11 @@ def test_every_change_of_every_join(change: str, join: str) -> None:
     whole = _early(oracle(new.model, story.script()).rows)
     if how.same_rows:
         assert _early(before.select(new.schema.names)) + _early(after) == whole
+    elif _windows_of_times(old) and "window" in how.new:
+        both = changed_oracle(old.model, new.model, first.script(), second.script())
+        assert _early(before) + _early(after) == _early(both)
+        later, alone = (_early(from_time(rows, since)) for rows in (both, oracle(new.model, story.script()).rows))
+        assert later == alone if since else not alone - later, "from then on as if it had always been so"
     else:
         got, known = _early(after), _early(half(first, new, "embedded", None, last=False)[0])
         waited = _early(oracle(old.model, first.script()).rows) - _early(before)
@@ -155,3 +168,4 @@ def test_every_change_of_every_join(change: str, join: str) -> None:
         later = _early(from_time(oracle(new.model, story.script()).rows, since)) - known
         assert not later - got, "nothing is missing from then on"
     assert new.model.order == "none" or ordered(after)
+    assert "none" in (old.model.order, new.model.order) or ordered(pa.concat_tables([before.select(new.schema.names), after]))

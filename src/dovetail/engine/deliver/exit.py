@@ -130,12 +130,16 @@ class Exit:
                     yield from self.hold.give_alone(rows)
         elif name in self.unmatched:
             ids, times = self.unmatched[name].leaving(others, before)
-            for rows in self.projection.alone(name, ids, times):
+            for rows in self.projection.alone(name, ids, self._not_before_others(times)):
                 yield from self.hold.give_alone(rows)
         elif self.semi and name == self.semi.name:
             ids, times = self.semi.due(limit, others, before)
             for rows in self.projection.alone(name, ids, times):
                 self.hold.keep(rows)
+
+    def _not_before_others(self, times: Ids) -> Ids:
+        """Rows that stood in a longer window before the query was changed are due at once, not before what is out."""
+        return times if self.query.late == "keep" else np.maximum(times, self.hold.floor)
 
     def leave_at_the_end(self, latest: int) -> Rows:
         """Unmatched rows that nothing has pushed out of a row window, not older than anything that came in or out."""

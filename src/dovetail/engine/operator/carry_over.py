@@ -2,11 +2,12 @@
 
     stays as it is     how far streams have come, rows that wait, results that wait, who has found a partner, counters
     is cut to fit      stored rows, to the columns that are still read; a narrower window forgets by itself
+    leaves             where windows change, rows that had left theirs: stored or not, they meet nobody any more
     begins anew        plans and what control has learned
-    is missing         rows that the old window had forgotten, and stored rows that lack a column which is read now
+    is missing         stored rows that lack a column which is read now
 
-Results found before the change are those of the old query, those found after it the new one's. A result with the time
-``complete_from`` or a later one can be missing nothing; before it, some may be missing, and none is wrong.
+Results of rows that all came before the change are those of the old query, all others the new one's. From the result
+time ``complete_from`` on they are what the new query alone would give; before it, what had left is missing to it.
 """
 
 import json
@@ -17,11 +18,12 @@ import pyarrow as pa
 
 from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.section import Changes, Slices
+from dovetail.engine.operator.forget_left import forget_left
 from dovetail.engine.operator.state import FORMAT, read_header
 from dovetail.errors import StateError
 from dovetail.model.fingerprint import fingerprint
 from dovetail.model.query import JoinQuery
-from dovetail.model.window import TimeWindow
+from dovetail.model.window import UNBOUNDED_US, TimeWindow
 from dovetail.plan.physical import Plan
 
 _CARRIED = (
@@ -39,6 +41,8 @@ def carry_over(old: Plan, new: Plan, state: Changes, fresh: Changes) -> Changes:
     headers, own = (_sections(changes) for changes in (state, fresh))
     lacking = {name: _lacking(state, name, new) for name in new.query.names}
     _check_complete(old.query, new.query, lacking)
+    if _resized(old.query, new.query):
+        state, headers = forget_left(old.query, state, headers)
     slices = _held(old.query, new.query, state.new)
     for (section, number), rows in state.new.items():
         kind, _, name = section.partition("/")
@@ -124,14 +128,33 @@ def _check_complete(old: JoinQuery, new: JoinQuery, lacking: Mapping[str, list[s
         )
     if new.how == "inner":
         return
-    changed = [stream.name for stream in new.streams if stream.window != old.stream(stream.name).window]
-    short = [name for name, columns in lacking.items() if columns]
-    if changed or short:
-        what = f"the window of stream {changed[0]!r}" if changed else f"column {lacking[short[0]][0]!r}, which is new,"
+    short = next((name for name, columns in lacking.items() if columns), None)
+    if short is not None:
         raise StateError(
-            f"resume: in a {new.how} join {what} would make rows come out that have a partner, or come out twice. "
-            "Keep it as it was, or start without a state."
+            f"resume: in a {new.how} join column {lacking[short][0]!r}, which is new, would make rows come out that "
+            "have a partner. Keep the columns that are read, or start without a state."
         )
+    endless = next((name for name in _alone(new) if not _bounded(old, name) or not _bounded(new, name)), None)
+    if _resized(old, new) and (endless is not None or new.stepwise):
+        what = "more than two streams" if new.stepwise else f"stream {endless!r}, whose rows leave at no certain time,"
+        raise StateError(
+            f"resume: the windows of a {new.how} join of {what} stay as they are. Keep them, or start without a state."
+        )
+
+
+def _alone(query: JoinQuery) -> tuple[str, ...]:
+    """The streams whose rows come out on their own."""
+    return query.preserved or query.names[:1]
+
+
+def _bounded(query: JoinQuery, name: str) -> bool:
+    window = query.stream(name).window
+    return isinstance(window, TimeWindow) and window.length_us < UNBOUNDED_US
+
+
+def _resized(old: JoinQuery, new: JoinQuery) -> list[str]:
+    """The streams whose windows are others."""
+    return [stream.name for stream in new.streams if stream.window != old.stream(stream.name).window]
 
 
 def _counts_rows(query: JoinQuery, name: str) -> bool:
@@ -174,4 +197,17 @@ def _complete_from(
         elif isinstance(window, TimeWindow) and isinstance(before, TimeWindow) and window.length_us > before.length_us:
             others = min(mark for name, mark in marks["watermarks"].items() if name != stream.name)
             times += [others + window.length_us - before.length_us] if others > BEFORE_ALL else []
+            times += [_after_all(marks)]  # pairs that came before the change were judged by the shorter window
+    if new.how != "inner" and _resized(old, new):
+        return max([*times, _after_all(marks)]) + max(_length(new, name) for name in _alone(new))
     return max(times, default=None)
+
+
+def _after_all(marks: Mapping[str, Any]) -> int:
+    """The first time that no row had which came before the change."""
+    return 1 + int(max(marks["largest"].values()))
+
+
+def _length(query: JoinQuery, name: str) -> int:
+    window = query.stream(name).window
+    return window.length_us if isinstance(window, TimeWindow) else 0

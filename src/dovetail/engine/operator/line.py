@@ -190,7 +190,12 @@ class Line:
             yield from self.exit.release(limit, others)
 
     def check_settled(self) -> None:
-        """Forget what a state that was read back still has of expired tuples; nothing may come out of it."""
+        """Forget what a state that was read back still has of expired tuples; nothing may come out of it.
+
+        Under windows that were changed something may: it comes out with the next rows.
+        """
+        if self.inputs.watermarks.complete_from is not None:
+            return
         for _ in self.settle({}):
             raise AssertionError("whoever wrote the state gave out all that was due")
 
