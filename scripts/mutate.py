@@ -2,9 +2,11 @@
 
 python -m scripts.mutate --count 300 --json        so many mutants of the engine, control and the Spark runtime
 python -m scripts.mutate --count 5 --seed 7 --tests tests/unit tests/properties
+python -m scripts.mutate --count 300 --longest 300 --sound      tests of five minutes at most each, known to pass
 
-A mutant is killed if the tests fail or take far too long; the others are listed with their place. The tests must pass
-without a mistake first: otherwise every mutant would seem to be killed.
+A mutant is killed if a test fails; the tests nearest to the mistake run first, so most die within seconds. Who outlives
+the tests, or those that there is time for, is listed with its place. The tests must pass without a mistake first:
+otherwise every mutant would seem to be killed. A run that is ended early still reports the mutants it has tried.
 """
 
 import argparse
@@ -12,18 +14,21 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
+import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import monotonic
 
 FOLDERS = ("engine", "control", "runtime/spark")
 TESTS = ("tests/scenarios", "tests/unit", "tests/recovery", "tests/simulation", "tests/formats", "tests/properties")
 LEFT_OUT = "not spark and not slow and not kafka and not cluster and not lakes"
-_LONGEST_S = 1800  # of all tests; who takes longer has made an endless loop
+_NEAREST = 8  # test files that are tried first, in a process of their own: collecting all takes longer than they do
+_NO_TESTS = 5  # the exit code of pytest where all tests of some files are left out
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -60,10 +65,19 @@ def main() -> int:
     root = Path(__file__).parents[1]
     files = sorted(f for folder in FOLDERS for f in (root / "src/dovetail" / folder).rglob("*.py"))
     places = [(file, number) for file in files for number in range(len(list(_places(ast.parse(file.read_text())))))]
-    if not _pass(root, root, asked.tests):
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    tests = [test for each in asked.tests for test in sorted((root / each).rglob("test_*.py"))]
+    copy = _copied(root)
+    if not asked.sound and not _pass(root, copy, tests, monotonic() + 3600):
         print("the tests fail without any mistake; repair that first", file=sys.stderr)
         return 1
-    mutants = [_tried(root, *place, asked.tests) for place in dice.sample(places, min(asked.count, len(places)))]
+    mutants: list[Mutant] = []
+    try:
+        for file, number in dice.sample(places, min(asked.count, len(places))):
+            mutants.append(_tried(root, copy, file, number, tests, asked.longest))
+            print(mutants[-1], file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print(f"ended after {len(mutants)} mutants", file=sys.stderr)
     survivors = [asdict(mutant) for mutant in mutants if not mutant.killed]
     told = {"mutants": len(mutants), "killed": len(mutants) - len(survivors), "survivors": survivors}
     print(json.dumps(told, indent=None if asked.json else 2))
@@ -75,6 +89,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tests", nargs="*", default=list(TESTS))
+    parser.add_argument("--longest", type=float, default=1800, help="seconds of tests for one mutant")
+    parser.add_argument("--sound", action="store_true", help="the tests are known to pass without a mistake")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 
@@ -105,28 +121,50 @@ def _mutated(source: str, number: int) -> tuple[str, int, str]:
     return ast.unparse(ast.fix_missing_locations(tree)), line, f"{before} -> {ast.unparse(node)}"
 
 
-def _tried(root: Path, file: Path, number: int, tests: list[str]) -> Mutant:
+def _copied(root: Path) -> Path:
+    """A copy of the package that stays, so that kernels are compiled once and not for every mutant."""
+    copy = root / "build" / "mutants"
+    shutil.copytree(root / "src", copy / "src", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+def _tried(root: Path, copy: Path, file: Path, number: int, tests: list[Path], longest_s: float) -> Mutant:
     """One mutant, in a copy of the package that the tests find first."""
     source, line, change = _mutated(file.read_text(), number)
-    place = str(file.relative_to(root))
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(root / "src", Path(folder) / "src", ignore=shutil.ignore_patterns("__pycache__"))
-        (Path(folder) / place).write_text(source)
-        killed = not _pass(root, Path(folder), tests)
-    mutant = Mutant(place, line, change, killed)
-    print(mutant, file=sys.stderr, flush=True)
-    return mutant
-
-
-def _pass(root: Path, source: Path, tests: list[str]) -> bool:
-    """Whether the tests pass, and in time, over the package in a folder."""
-    paths = {"PYTHONPATH": f"{source}/src:{root}", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", LEFT_OUT, *tests]
+    place = file.relative_to(root)
+    (copy / place).write_text(source)
+    ends, ordered = monotonic() + longest_s, _nearest_first(place, tests)
     try:
-        done = subprocess.run(command, cwd=root, env=os.environ | paths, capture_output=True, timeout=_LONGEST_S)
+        lives = all(_pass(root, copy, some, ends) for some in (ordered[:_NEAREST], ordered[_NEAREST:]))
+    finally:
+        shutil.copy2(file, copy / place)
+    return Mutant(str(place), line, change, not lives)
+
+
+def _nearest_first(place: Path, tests: list[Path]) -> list[Path]:
+    """Tests that import the module, then those that share most words with its path, then the others as they are."""
+    module = ".".join(place.with_suffix("").parts[1:])
+    words = set(re.findall("[a-z]+", str(place.with_suffix("")))) - {"src", "dovetail"}
+
+    def distance(test: Path) -> tuple[bool, int]:
+        shared = words & set(re.findall("[a-z]+", str(test)))
+        return module not in test.read_text(), -len(shared)
+
+    return sorted(tests, key=distance)
+
+
+def _pass(root: Path, source: Path, tests: list[Path], ends: float) -> bool:
+    """Whether no test fails, over the package in a folder, as far as there is time."""
+    if not tests or ends <= monotonic():
+        return True
+    paths = {"PYTHONPATH": f"{source}/src:{root}", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", LEFT_OUT, *map(str, tests)]
+    try:
+        left = ends - monotonic()
+        done = subprocess.run(command, cwd=root, env=os.environ | paths, capture_output=True, timeout=left)
     except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+        return True
+    return done.returncode in (0, _NO_TESTS)
 
 
 if __name__ == "__main__":
