@@ -146,7 +146,7 @@ REFUSED = [
     (query(), query(on="A.k = B.k"), "the conditions of the two queries differ"),
     (query(), query(how="left"), "the join of the two queries differ"),
     (query(), query(ROWS), "only the length of a time window can change"),
-    (query(how="left"), query(3, how="left"), "in a left join the window of stream 'A'"),
+    (query(ROWS, how="left"), query({**ROWS, "B": 3}, how="left"), "stream 'A', whose rows leave at no certain time"),
     (query(how="full", select=FEW), query(how="full"), "in a full join column"),
     (query(ROWS, FEW), query(ROWS, ALL), "has a row window, and its stored rows lack column"),
     (query(order="hold", select=FEW), query(order="hold"), "they lack column 'a', which is new"),
