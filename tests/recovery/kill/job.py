@@ -2,6 +2,7 @@
 
 python -m tests.recovery.kill.job FOLDER MASTER OPTIONS, where OPTIONS is JSON for ``dovetail.join``; with "own"
 Dovetail reads and writes the files itself; with "then" its checkpoint is first made into one of so many partitions;
+with "steps" it has gone through so many numbers of partitions, one checkpoint for each, and "settings" are Spark's;
 with "finish" what it holds at the end comes out; "names" and "on" are of other streams than A and B, "asof" is the
 direction in which all but A are as-of streams
 """
@@ -17,10 +18,12 @@ from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS
 from dovetail.runtime.spark.types import spark_schema
 from tests.spark.queries import SCHEMA, build
 
+_NOT_OF_JOIN = ("own", "then", "finish", "names", "steps", "settings")
+
 
 def query_of(data: dict[str, Any], options: dict[str, Any]) -> dv.Query:
     """The query of a job."""
-    rest = {name: value for name, value in options.items() if name not in ("own", "then", "finish", "names")}
+    rest = {name: value for name, value in options.items() if name not in _NOT_OF_JOIN}
     on, asof = rest.pop("on", "A.k = B.k"), rest.pop("asof", None)
     if asof is None:
         return build(on, data, **rest)
@@ -36,8 +39,9 @@ def query_of(data: dict[str, Any], options: dict[str, Any]) -> dv.Query:
 def main() -> None:
     """Run everything there is to read, then end."""
     path, master, options = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
-    then, own, names = options.get("then"), options.get("own", False), options.get("names", "AB")
-    settings = {"spark.master": master, "spark.local.dir": str(path / "local")}
+    steps = options.get("steps") or [3, *([options["then"]] if "then" in options else [])]
+    then, own, names = steps[-1] if len(steps) > 1 else None, options.get("own", False), options.get("names", "AB")
+    settings = {"spark.master": master, "spark.local.dir": str(path / "local"), **options.get("settings", {})}
     settings |= {} if then is None else {SHUFFLE_PARTITIONS: str(then)}
     session = spark_session(cores=2, name="job", settings=settings)
     reader = session.readStream.option("maxFilesPerTrigger", 1).schema(spark_schema(SCHEMA))
@@ -47,9 +51,10 @@ def main() -> None:
     first = query_of(data, {"partitions": 3, **options})
     query, checkpoint = first, path / "checkpoint"
     if then is not None:
-        query, checkpoint = first.replace(partitions=then), path / f"checkpoint_{then}"
+        query, checkpoint = first.replace(partitions=then), path / f"checkpoint_{len(steps) - 1}"
+        before = path / (f"checkpoint_{len(steps) - 2}" if len(steps) > 2 else "checkpoint")
         if not checkpoint.exists():
-            query.migrate(str(path / "checkpoint"), str(checkpoint), of=first, session=session)
+            query.migrate(str(before), str(checkpoint), of=first.replace(partitions=steps[-2]), session=session)
     if own:
         sink, trigger = dv.parquet(path / "out"), {"availableNow": True}
         if not options.get("finish") or not (checkpoint / "finished").exists():  # killed while it was finished

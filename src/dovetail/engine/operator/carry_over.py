@@ -188,7 +188,7 @@ def _complete_from(
     old: JoinQuery, new: JoinQuery, marks: Mapping[str, Any], lacking: Mapping[str, list[str]]
 ) -> int | None:
     """The earliest result time of which every member is known."""
-    times = [marks["complete_from"]] if "complete_from" in marks else []
+    times = [int(marks["complete_from"])] if "complete_from" in marks else []
     for stream in new.streams:
         window, before = stream.window, old.stream(stream.name).window
         if lacking[stream.name]:
