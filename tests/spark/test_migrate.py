@@ -19,6 +19,7 @@ from dovetail.cli.run import run_on
 from dovetail.runtime.spark import migrate
 from dovetail.sql import parse_pipeline
 from dovetail.testing import Push, assert_same_rows, oracle
+from dovetail.testing.changed import changed_oracle
 from tests.spark.feeding import Folder, random_batches
 from tests.spark.queries import bare, build, random_rows
 
@@ -78,6 +79,33 @@ def test_files_that_dovetail_reads_and_writes_with_another_window(spark: Any, tm
     later = [row for row in whole if row["result_time"] >= EPOCH + timedelta(microseconds=since)]
     assert all(row in made for row in later if row not in earlier), "nothing is missing from then on"
     assert len(made) == len({str(row) for row in made}) > 50
+
+
+def test_a_left_join_before_its_first_row_and_then_with_another_window(spark: Any, tmp_path: Path) -> None:
+    """A batch of empty files leaves no bucket at all; later on, rows wait for a partner in the middle of a window."""
+    batches = [*random_batches("AB", seed=8, batches=4), FAR]
+    folder = Folder(spark, tmp_path, "AB")
+    first, old, new = (
+        build(
+            ON,
+            {name: dv.files(tmp_path / name, max_files=1) for name in "AB"},
+            window=window,
+            partitions=partitions,
+            how="left",
+            order="hold",
+        )
+        for window, partitions in (("4 seconds", 2), ("4 seconds", 3), ("1 second", 2))
+    )
+    folder.feed([Push({name: random_rows(0, 0) for name in "AB"})])
+    write(first, tmp_path, "first", spark)
+    assert old.migrate(str(tmp_path / "first"), str(tmp_path / "old"), of=first, session=spark) is None
+    folder.feed(batches[:2])
+    write(old, tmp_path, "old", spark)
+    folder.feed(batches[2:])
+    assert new.migrate(str(tmp_path / "old"), str(tmp_path / "new"), of=old, session=spark) is not None
+    write(new, tmp_path, "new", spark)
+    wanted = early(new, changed_oracle(old.model, new.model, batches[:2], batches[2:])).to_pylist()
+    assert sorted(map(str, results(tmp_path, new))) == sorted(map(str, wanted))
 
 
 COLUMNS = "ts TIMESTAMP, k BIGINT, g STRING, x DOUBLE, n BIGINT, row BIGINT"

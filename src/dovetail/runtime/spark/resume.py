@@ -32,6 +32,8 @@ _ROWS = ("window", "waiting")
 def snapshot_of(session: SparkSession, checkpoint: str | Path, plan: Plan, stored: Plan, identity: Identity) -> bytes:
     """What the query in a checkpoint has left, as a snapshot; StateError if another query wrote it."""
     (buckets, *others) = read_state(session, checkpoint)
+    if not buckets and not others:  # its batches had no rows so far, so that no bucket was ever told anything
+        return gathered(plan, stored, Layouts(plan.query, 1).plan(), [operator_of(stored).state()])
     metadata = session.read.format("state-metadata").load(str(checkpoint)).select("numPartitions").first()
     assert metadata is not None, "there are buckets, so there is a row about them"
     layout = Layouts(plan.query, int(metadata.numPartitions)).plan()
