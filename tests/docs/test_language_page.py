@@ -171,7 +171,7 @@ PIPELINES |= {
     "compression": PIPELINES["writer = 'dovetail'"],
     **{
         form: [f"CREATE STREAM X {DECLARED} WITH ({READ.replace('parquet', form).replace(', max_rows = 10', '')});"]
-        for form in ("parquet", "json", "arrow")
+        for form in ("parquet", "json", "arrow", "iceberg")
     },
 }
 
