@@ -18,6 +18,8 @@ from tests.spark.feeding import Folder, random_batches
 from tests.spark.queries import SCHEMA, build
 from tests.spark.test_native_sink import ON, run, written
 
+OF_THREE = "A.k = B.k AND B.k = C.k"
+
 
 def test_an_ordered_left_join_is_finished_once(spark: Any, tmp_path: Path) -> None:
     folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", 5, 3)
@@ -65,6 +67,33 @@ def test_aggregates_and_spilled_rows_come_out(spark: Any, tmp_path: Path, budget
     found = pa.concat_tables([folder.rows(query), rest.toArrow().cast(query.schema)])
     assert rest.count()
     assert_same_rows(found, oracle(query.model, batches).rows)
+
+
+def test_a_tree_that_spills_is_finished_from_below(spark: Any, tmp_path: Path) -> None:
+    folder, batches = Folder(spark, tmp_path, "ABC"), random_batches("ABC", 6, 2)
+    folder.feed(batches)
+    budget = dv.budget(memory=dv.tuples(60), policy="spill")
+    query = build(OF_THREE, folder.frames(), partitions=3, plan="binary", budget=budget)
+    folder.run(query.spark())
+    rest = query.finish(str(tmp_path / "checkpoint"), session=spark)
+    assert rest is not None
+    found = pa.concat_tables([folder.rows(query), rest.toArrow().cast(query.schema)])
+    assert rest.count()
+    assert_same_rows(found, oracle(query.model, batches).rows)
+
+
+def test_an_ordered_tree_is_finished_into_its_sink(spark: Any, tmp_path: Path) -> None:
+    folder, batches = Folder(spark, tmp_path, "ABC"), random_batches("ABC", 6, 2)
+    folder.feed(batches)
+    data = {name: dv.files(tmp_path / name, max_files=1) for name in "ABC"}
+    query = build(OF_THREE, data, partitions=3, plan="binary", order="hold")
+    run(folder, query)
+    held = written(folder, query).num_rows
+    query.finish(str(tmp_path / "checkpoint"), dv.parquet(tmp_path / "out"), spark)
+    found, expected = written(folder, query), oracle(query.model, batches).rows
+    assert held < expected.num_rows
+    assert ordered(found)
+    assert_same_rows(found, expected)
 
 
 def test_another_query_s_checkpoint_is_refused(spark: Any, tmp_path: Path) -> None:

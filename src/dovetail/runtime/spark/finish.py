@@ -6,25 +6,33 @@
 Ordered rows, rows that wait for a partner, and aggregates come out exactly as if the streams had ended. The checkpoint
 is read and not changed, so the same rows come out however often this is done. In a sink they are those of the batch
 after the last: done again after a failure, they replace each other. A mark in the checkpoint then says that it is over.
+A tree is closed from below: what comes out of an operator goes to the one above it, which is then closed.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from dovetail.engine.buffer.section import Changes
-from dovetail.errors import PlanError, StateError
+from dovetail.errors import StateError
 from dovetail.model.combinations import check_combination
 from dovetail.model.never_null import noted_schema
 from dovetail.plan.physical import Plan
+from dovetail.plan.plan_query import plan_query
+from dovetail.plan.share_budget import budgeted_tree
 from dovetail.plan.share_queries import SharedPlan
-from dovetail.plan.split_query import asked_tree
-from dovetail.runtime.spark.blob import BlobColumn, in_pieces
+from dovetail.plan.split_query import Operator, asked_tree
+from dovetail.runtime.spark.blob import BlobColumn, from_blob, in_pieces, owned
 from dovetail.runtime.spark.checkpoint_files import last_batch, mark_finished, query_id_of
 from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import RESULT_BYTES, Blobs
-from dovetail.runtime.spark.pipeline import job_of, session_of
+from dovetail.runtime.spark.pipeline import dealt_out, job_of, session_of
 from dovetail.runtime.spark.read_state import operators_of, state_variable
 from dovetail.runtime.spark.session import check_session
 from dovetail.runtime.spark.sink.filed import Place, names_of, written
@@ -33,20 +41,23 @@ from dovetail.runtime.spark.state import read_sealed_header, read_slice
 from dovetail.runtime.spark.types import arrow_schema, spark_schema
 from dovetail.runtime.spark.unpack import Unpacker
 
+_ARRIVING = "arriving "  # before the name of a stream, beside sections of the state
+
 
 def finish(plan: Plan, checkpoint: str, session: SparkSession | None = None) -> DataFrame:
     """The rows that a query's checkpoint still holds, as a DataFrame; in order if the query has one."""
-    return _closed(plan, noted_schema(plan.query), checkpoint, session).results
+    return _finished(plan, checkpoint, session).results
 
 
 def finish_shared(shared: SharedPlan, checkpoint: str, session: SparkSession | None = None) -> DataFrame:
     """The same of queries that share an operator, each named in the first column."""
-    return _closed(shared.plan, shared.schema, checkpoint, session, shared).results
+    check_combination(shared.plan.query, "shared", "spark")
+    return _opened(shared.plan, checkpoint, session).closed(shared.plan, shared.schema, {}, shared).results
 
 
 def finish_into(plan: Plan, place: Place, checkpoint: str, session: SparkSession | None = None) -> None:
     """Write those rows as the batch after the last one, and mark the checkpoint as finished."""
-    closed = _closed(plan, noted_schema(plan.query), checkpoint, session)
+    closed = _finished(plan, checkpoint, session)
     query, batch = query_id_of(checkpoint), last_batch(checkpoint) + 1
     place.tidy()
     mark_finished(checkpoint, batch)
@@ -67,25 +78,57 @@ class _Closed:
         self.blobs = Blobs(schema, ordered).blobs(joined)
 
 
-def _closed(
-    plan: Plan, rows: pa.Schema, checkpoint: str, session: SparkSession | None, shared: SharedPlan | None = None
-) -> _Closed:
+def _finished(plan: Plan, checkpoint: str, session: SparkSession | None) -> _Closed:
+    """What all operators of a query hold."""
     query = plan.query
-    check_combination(query, "shared" if shared else None, "spark")
-    if asked_tree(query) is not None:
-        raise PlanError("finish: this query has a plan of several operators; only one of a single operator is finished")
-    session = session or session_of(query)
+    check_combination(query, runtime="spark")
+    tree = asked_tree(query)
+    top = Operator(query, {}) if tree is None else budgeted_tree(query, tree)
+    return _from_below(top, _opened(plan, checkpoint, session), noted_schema(query))
+
+
+def _from_below(top: Operator, opened: "_Opened", rows: pa.Schema) -> _Closed:
+    below = {name: _from_below(each, opened, each.query.schema).results for name, each in top.below.items()}
+    return opened.closed(plan_query(top.query), rows, below)
+
+
+def _opened(plan: Plan, checkpoint: str, session: SparkSession | None) -> "_Opened":
+    session = session or session_of(plan.query)
     check_session(session)
     last_batch(checkpoint)
     metadata = session.read.format("state-metadata").load(checkpoint).select("numPartitions").first()
-    job = job_of(plan, int(metadata.numPartitions) if metadata else 1, uuid4().hex, shared)
-    allowed = job.identity.fingerprints(job.layouts.plan())
-    for operator in operators_of(session, checkpoint):
-        heads = state_variable(session, checkpoint, operator, "head")
-        if {row[0] for row in heads.select("value.fingerprint").distinct().collect()} <= set(allowed):
-            state = _state(session, checkpoint, operator, job.spills)
-            return _Closed(state, CloseBucket(job), rows, query.order != "none")
-    raise StateError(f"{checkpoint} was not written by this query, which is:\n{job.identity.text}")
+    return _Opened(session, checkpoint, int(metadata.numPartitions) if metadata else 1)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A checkpoint, and the partitions of its state."""
+
+    session: SparkSession
+    checkpoint: str
+    partitions: int
+
+    def closed(
+        self, plan: Plan, rows: pa.Schema, arriving: Mapping[str, DataFrame], shared: SharedPlan | None = None
+    ) -> _Closed:
+        """What one operator holds, after the last rows of those below it have come."""
+        job = job_of(plan, self.partitions, uuid4().hex, shared)
+        allowed = job.identity.fingerprints(job.layouts.plan())
+        for operator in operators_of(self.session, self.checkpoint):
+            heads = state_variable(self.session, self.checkpoint, operator, "head")
+            if {row[0] for row in heads.select("value.fingerprint").distinct().collect()} <= set(allowed):
+                state = _state(self.session, self.checkpoint, operator, job.spills)
+                last = [_arriving(name, dealt_out(plan, job, name, frame)) for name, frame in arriving.items()]
+                state = reduce(DataFrame.unionAll, last, state)
+                return _Closed(state, CloseBucket(job), rows, plan.query.order != "none")
+        raise StateError(f"{self.checkpoint} was not written by this query, which is:\n{job.identity.text}")
+
+
+def _arriving(name: str, packed: DataFrame) -> DataFrame:
+    """Rows of a stream in the form of a state."""
+    number = "CAST(partition AS LONG) * 4294967296 + sequence AS number"
+    columns = (f"'{_ARRIVING}{name}' AS name", number, "blob", "NULL AS token", "NULL AS lineage")
+    return packed.where("blob IS NOT NULL").selectExpr("bucket", *columns)
 
 
 def _state(session: SparkSession, checkpoint: str, operator: int, spills: bool) -> DataFrame:
@@ -115,15 +158,27 @@ class CloseBucket:
 
     def __call__(self, state: pa.Table) -> pa.Table:
         rows = state.to_pylist()  # a row is a slice of many tuples
-        head = next(row for row in rows if row["token"] is not None)
-        header = read_sealed_header(head["token"], head["blob"], head["lineage"])
-        slices = {(row["name"], row["number"]): row["blob"] for row in rows if row["name"] and row is not head}
+        named = [row for row in rows if row["name"] and row["token"] is None]
+        last = [row for row in named if row["name"].startswith(_ARRIVING)]
+        kept = (row for row in named if not row["name"].startswith(_ARRIVING))
+        slices = {(row["name"], row["number"]): row["blob"] for row in kept}
         parts = StateParts()
         parts.bind(_Parts({(row["number"],): (row["blob"],) for row in rows if row["name"] is None}))
         operator = self._job.operator(parts)
-        operator.apply(Changes({key: read_slice(key, blob) for key, blob in slices.items()}, [], header))
-        blobs = [_blobs(piece) for piece in in_pieces(operator.close(), RESULT_BYTES)]
+        for head in (row for row in rows if row["token"] is not None):  # one, or none if no batch has reached it
+            header = read_sealed_header(head["token"], head["blob"], head["lineage"])
+            operator.apply(Changes({key: read_slice(key, blob) for key, blob in slices.items()}, [], header))
+        given = chain(operator.push(self._blocks(last)) if last else (), operator.close())
+        blobs = [_blobs(piece) for piece in in_pieces(given, RESULT_BYTES)]
         return pa.table({"blob": pa.chunked_array(blobs, pa.binary())})
+
+    def _blocks(self, packed: list[dict[str, Any]]) -> dict[str, pa.RecordBatch]:
+        """The rows that operators below have given at their end."""
+        blocks: dict[str, list[pa.RecordBatch]] = {}
+        for row in sorted(packed, key=lambda row: row["number"]):
+            name = row["name"].removeprefix(_ARRIVING)
+            blocks.setdefault(name, []).extend(from_blob(row["blob"], self._job.columns[name]))
+        return {name: owned(batches) for name, batches in blocks.items()}
 
 
 class _Parts(dict[tuple[int], tuple[bytes]]):

@@ -278,16 +278,28 @@ def _bare(query: JoinQuery) -> JoinQuery:
 
 
 def _packed(frame: DataFrame, packer: Packer, layouts: Layouts, run: str) -> DataFrame:
-    paths = [path_of(packer.stream.schema.field(name)) for name in packer.arriving]
-    columns = [F.col(".".join(map(quoted, path))).alias(f"c{at}") for at, path in enumerate(paths)]
-
     def pack(batches: Any) -> Any:
         here = layouts.here()
         return replace(packer, grid=here.grid, numbers=here.numbers)(batches)
 
-    packed = frame.select(*columns).mapInArrow(pack, spark_schema(PACKED))
+    packed = _read_by(packer, frame).mapInArrow(pack, spark_schema(PACKED))
     name, spent = F.lit(packer.stream.name), F.sum("pack_us").alias("pack_us")
     return packed.observe(f"{PACKING}{packer.position}-{run}", spent, F.max(name).alias("stream")).select(*SHUFFLED)
+
+
+def _read_by(packer: Packer, frame: DataFrame) -> DataFrame:
+    paths = [path_of(packer.stream.schema.field(name)) for name in packer.arriving]
+    return frame.select(*(F.col(".".join(map(quoted, path))).alias(f"c{at}") for at, path in enumerate(paths)))
+
+
+def dealt_out(plan: Plan, job: Job, name: str, frame: DataFrame) -> DataFrame:
+    """Rows of a stream at rest, packed for the buckets of a job."""
+    packer = _packers(plan, job.plan.columns, job.layouts.plan(), False, None)[name]
+
+    def pack(batches: Any) -> Any:
+        return packer(batches)
+
+    return _read_by(packer, frame).mapInArrow(pack, spark_schema(PACKED))
 
 
 def _ticking(streaming: Sequence[DataFrame], layouts: Layouts) -> list[DataFrame]:
