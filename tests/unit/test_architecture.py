@@ -42,9 +42,8 @@ def test_nothing_is_left_for_later(word: str) -> None:
 
 
 def test_no_class_holds_too_much() -> None:
-    """At most 15 attributes; the window of a stream, whose arrays grow and move together, has more."""
     large = {name: len(found) for name, found in attributes() if len(found) > 15}
-    assert large == {"engine/buffer/window.py Window": 23}
+    assert not large, "more than 15 attributes"
 
 
 def attributes() -> Iterator[tuple[str, set[str]]]:

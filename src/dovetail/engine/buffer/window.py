@@ -5,9 +5,7 @@
                    tail               end
 
 Tuples before ``tail`` have expired; they are overwritten when the live part moves to the front, so
-expiry costs what expires and memory follows what is live. ``clock`` is the largest time up to each
-arrival: sorted whatever the input, hence searchable; it is the times themselves while no tuple is
-out of order. ``slack`` is how far the worst stored tuple lies behind its clock.
+expiry costs what expires and memory follows what is live.
 """
 
 from collections.abc import Callable
@@ -18,21 +16,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.block.block import Block
-from dovetail.engine.buffer.columns import Column, FixedColumn, Numbers, column_for, moved, resident_part
-from dovetail.engine.buffer.hashed import CellIndex, HashIndex
-from dovetail.engine.buffer.paired import PairIndex
-from dovetail.engine.buffer.ranked import SortedIndex
-from dovetail.engine.buffer.stored_as import stored_as
-from dovetail.engine.kernels import bounds_of, first_at_least, running_largest
+from dovetail.engine.buffer.attributes import Attributes, Source, fixed_column
+from dovetail.engine.buffer.columns import Column, column_for, moved, resident_part
+from dovetail.engine.buffer.indexes import Indexes
+from dovetail.engine.buffer.stored_times import StoredTimes
+from dovetail.engine.kernels import first_at_least
 from dovetail.model.stream import Stream
-from dovetail.plan.physical import Attribute, Group, Pair, Ranking, Storage
+from dovetail.plan.physical import Attribute, Storage
 
 Array = npt.NDArray[Any]
 Times = npt.NDArray[np.int64]
 _SMALLEST = 1024  # tuples: one allocation for small windows
 _SPARE = 1 << 18  # tuples: below it giving memory back is not worth the copy
-
-Chains = list[tuple[Numbers | FixedColumn, HashIndex]]
 
 
 class Window:
@@ -41,7 +36,6 @@ class Window:
     def __init__(self, stream: Stream, storage: Storage) -> None:
         self.storage = storage
         self.base = self.tail = self.end = 0
-        self.slack = 0
         self._capacity = 0
         self._touched = 0  # how many slots of these arrays were ever written to, before the last move
         self.hidden = 0  # how many of the newest tuples probes do not see yet
@@ -50,57 +44,27 @@ class Window:
         self._columns: dict[str, Column] = {
             name: column_for(stream.schema.field(name).type) for name in storage.columns
         }
-        self._name = stream.name
-        self._derived: dict[Attribute, Numbers] = {}
-        self._sources = {attribute: self._source(stream.name, attribute) for attribute in storage.attributes}
-        self._own_times = None if _is_plain_time(stream) else Numbers(np.empty(0, np.int64))
-        self._times = self._own_times or self._fixed(stream.time)
-        self._clock: Times | None = None
+        self._times = StoredTimes(fixed_column(self._columns, stream.time) if _is_plain_time(stream) else None)
+        self._attributes = Attributes(stream.name, self._columns, storage.attributes)
         self._notes: dict[str, tuple[Times, int]] = {}
         self._eligible = np.empty(0, np.bool_) if storage.keeps_all else None
-        self.hashed = {key: HashIndex() for key in storage.hashed}
-        self.celled = {cells: CellIndex(cells.width) for cells in storage.celled}
-        self.ranked = {ranking: _sorted_index(ranking) for ranking in storage.sorted}
-        self._chained = self._chains()
-
-    @property
-    def _counting(self) -> list[HashIndex]:
-        """The indexes that tuples are counted by, not found by."""
-        return [index for key, index in self.hashed.items() if isinstance(key, Group)]
-
-    def _chains(self) -> Chains:
-        chains = [(self._sources[key], index) for key, index in self.hashed.items()]
-        return chains + [(self._sources[cells.number], index) for cells, index in self.celled.items()]
-
-    def _source(self, name: str, attribute: Attribute) -> Numbers | FixedColumn:
-        """Where an attribute's numbers stand: in the column that already holds them, or derived ones of their own."""
-        column = stored_as(name, attribute)
-        if column is not None:
-            return self._fixed(column)
-        self._derived[attribute] = Numbers(np.empty(0, np.int64))
-        return self._derived[attribute]
-
-    def _fixed(self, name: str) -> FixedColumn:
-        column = self._columns[name]
-        assert isinstance(column, FixedColumn), name
-        return column
+        self.indexes = Indexes(storage, self._attributes)
 
     def __len__(self) -> int:
         return self.end - self.tail
 
     @property
     def nbytes(self) -> int:
-        own = [numbers.data for numbers in (*self._derived.values(), self._own_times) if numbers is not None]
+        own = [numbers.data for numbers in self._attributes.derived.values()]
         own += [notes for notes, _ in self._notes.values()]
-        own += [array for array in (self._clock, self._eligible) if array is not None]
-        arrays = sum(array.nbytes for array in own)
-        indexes = sum(index.nbytes for _, index in self._chained) + sum(i.nbytes for i in self.ranked.values())
-        return arrays + indexes + sum(column.nbytes for column in self._columns.values())
+        own += [] if self._eligible is None else [self._eligible]
+        arrays = sum(array.nbytes for array in own) + self._times.nbytes
+        return arrays + self.indexes.nbytes + sum(column.nbytes for column in self._columns.values())
 
     @property
     def resident(self) -> int:
         """About how many bytes of it take memory: all that was written to, and part of what is free for more."""
-        heads = sum(index.heads.nbytes for _, index in self._chained)
+        heads = self.indexes.heads_nbytes
         used = self._touched_slots / max(1, self._capacity)
         columns = self._columns.values()
         others = self.nbytes - heads - sum(column.nbytes for column in columns)
@@ -112,11 +76,11 @@ class Window:
 
     def resident_with(self, more: int, row_bytes: int) -> int:
         """About how many it would be with so many more tuples, whose rows take ``row_bytes``."""
-        heads = sum(index.heads.nbytes for _, index in self._chained)
+        heads = self.indexes.heads_nbytes
         slots = self.end - self.base + more
         if slots > self._capacity:
             slots = len(self) + more
-            heads = sum(8 << slots.bit_length() for _ in self._chained)
+            heads = self.indexes.heads_nbytes_for(slots)
         stored = (self.resident - heads) / self._touched_slots if self._touched_slots else 0
         return max(self.resident, heads + int(slots * max(stored, row_bytes / max(1, more))))
 
@@ -126,7 +90,13 @@ class Window:
 
     @property
     def clock(self) -> Times:
-        return self.times if self._clock is None else self._clock
+        """The largest time up to each slot."""
+        return self._times.clock
+
+    @property
+    def slack(self) -> int:
+        """How far the worst stored tuple lies behind its clock."""
+        return self._times.slack
 
     @property
     def oldest(self) -> int:
@@ -135,16 +105,15 @@ class Window:
 
     def attribute(self, attribute: Attribute) -> Array:
         """The attribute's numbers by slot."""
-        return self._sources[attribute].data
+        return self._attributes[attribute].data
 
-    def source(self, attribute: Attribute) -> Numbers | FixedColumn:
+    def source(self, attribute: Attribute) -> Source:
         """Where ``attribute`` finds them: for whoever asks for each block."""
-        return self._sources[attribute]
+        return self._attributes[attribute]
 
     def vector_width(self, attribute: Attribute) -> int:
         """Length of the vectors stored so far; 0 if none came yet."""
-        known = self._derived.get(attribute)
-        return known.data.shape[1] if known is not None and known.data.ndim == 2 else 0
+        return self._attributes.vector_width(attribute)
 
     def keep_note(self, name: str, fill: int) -> None:
         """Keep a number per tuple that others may change, at first ``fill``."""
@@ -191,22 +160,20 @@ class Window:
         """Store a block whose tuples are counted already and found by probes only once they are shown."""
         self._write(block)
         self.hidden = self._ahead = len(block)
-        for source, index in self._chained:
-            if index in self._counting:
-                index.insert(source.data, self.base, self.shown, self.end)
+        self.indexes.count(self.base, self.shown, self.end)
 
     def show(self, count: int) -> tuple[int, int]:
         """So many of the tuples stored ahead come now; returns the ids of the first and of the one after the last."""
         first, last = self.shown, self.shown + count
         self.hidden -= count
         self._ahead -= count
-        self._index(first, last, [each for each in self._chained if each[1] not in self._counting])
+        self.indexes.show(self.base, first, last)
         return first, last
 
     def append(self, block: Block) -> tuple[int, int]:
         """Store a block; returns the ids of its first tuple and of the one after its last."""
         first, last = self._write(block)
-        self._index(first, last, self._chained)
+        self.indexes.insert(self.base, first, last)
         return first, last
 
     def _write(self, block: Block) -> tuple[int, int]:
@@ -215,75 +182,31 @@ class Window:
             self.make_room(len(block), self.tail)
         at, stop = first - self.base, last - self.base
         for name, column in self._columns.items():
-            if column is self._times:
-                self._times.data[at:stop] = block.times
-            else:
+            if column is not self._times.column:
                 column.append(block.columns[name], at)
-        if self._own_times is not None:
-            self._own_times.write(block.times, at, self._capacity)
-        for attribute, numbers in self._derived.items():
+        self._times.write(block.times, at, self._capacity)
+        for attribute, numbers in self._attributes.derived.items():
             numbers.write(block.attributes[attribute], at, self._capacity)
         for notes, fill in self._notes.values():
             notes[at:stop] = fill
         if self._eligible is not None:
             self._eligible[at:stop] = True if block.eligible is None else block.eligible
-        self._follow_clock(at, stop, block.in_order)
+        self._times.follow(self.tail - self.base, at, stop, block.in_order)
         self.end = last
         return first, last
-
-    def _index(self, first: int, last: int, chained: Chains) -> None:
-        for source, index in chained:
-            index.insert(source.data, self.base, first, last)
-        for ranking, runs in self.ranked.items():
-            self._rank(ranking, runs, first, last)
-
-    def _rank(self, ranking: Ranking, runs: SortedIndex, first: int, last: int) -> None:
-        if isinstance(ranking, Pair):
-            assert isinstance(runs, PairIndex)
-            codes, values = self.attribute(ranking.key), self.attribute(ranking.number)
-            runs.insert_pairs(codes, values, self.base, first, last)
-        else:
-            runs.insert(self.attribute(ranking), self.base, first, last)
 
     def restructure(self, storage: Storage, read: Callable[[pa.RecordBatch], Block]) -> None:
         """Keep the same tuples another way: indexes that are new are built, those no longer wanted are dropped.
 
         ``read`` derives from stored rows the numbers that no index or probe has needed so far.
         """
-        known, self.storage = self._sources, storage
-        self._derived = {a: numbers for a, numbers in self._derived.items() if a in storage.attributes}
-        self._sources = {a: known[a] if a in known else self._source(self._name, a) for a in storage.attributes}
-        if len(self) and not self._sources.keys() <= known.keys():
-            for attribute, values in read(self.batch(self.tail, self.end)).attributes.items():
-                if attribute in self._derived and attribute not in known:
-                    self._derived[attribute].write(values, self.tail - self.base, self._capacity)
-        self._reindex(storage)
-
-    def _reindex(self, storage: Storage) -> None:
-        before = [*self.hashed.values(), *self.celled.values(), *self.ranked.values()]
-        self.hashed = {key: self.hashed.get(key) or HashIndex() for key in storage.hashed}
-        self.celled = {cells: self.celled.get(cells) or CellIndex(cells.width) for cells in storage.celled}
-        self.ranked = {ranking: self.ranked.get(ranking) or _sorted_index(ranking) for ranking in storage.sorted}
-        self._chained = self._chains()
-        for source, index in self._chained:
-            if index not in before:
-                index.build(source.data, self.base, self.tail, self._end_of(index), self._capacity)
-        for ranking, runs in self.ranked.items():
-            if runs not in before and len(self):
-                self._rank(ranking, runs, self.tail, self.shown)
-
-    def _end_of(self, index: HashIndex) -> int:
-        """The id before which an index holds tuples."""
-        return self.end if index in self._counting else self.shown
-
-    def _follow_clock(self, start: int, stop: int, in_order: bool) -> None:
-        so_far = int(self.clock[start - 1]) if start > self.tail - self.base else int(self.times[start])
-        if self._clock is None:
-            if so_far <= self.times[start] and (in_order or bounds_of(self.times[start:stop])[2]):
-                return
-            self._clock = self.times.copy()
-        running_largest(self.times, start, stop, self._clock, so_far)
-        self.slack = max(self.slack, int((self._clock[start:stop] - self.times[start:stop]).max()))
+        self.storage = storage
+        missing = self._attributes.change(storage.attributes)
+        if len(self) and missing:
+            derived = read(self.batch(self.tail, self.end)).attributes
+            for attribute in missing & derived.keys():
+                self._attributes.derived[attribute].write(derived[attribute], self.tail - self.base, self._capacity)
+        self.indexes.change(storage, self.base, self.tail, self.shown, self.end, self._capacity)
 
     def expire(self, before: int) -> None:
         """Forget tuples from the front whose time is below ``before``."""
@@ -297,10 +220,9 @@ class Window:
         """Forget every tuple whose id is below ``before``."""
         if before > self.tail:
             self.tail = before
-            for index in self.ranked.values():
-                index.expire(self.tail, len(self))
+            self.indexes.expire(self.tail, len(self))
             if self.tail == self.end:
-                self._clock, self.slack = None, 0
+                self._times.reset()
 
     @property
     def has_spare_room(self) -> bool:
@@ -319,7 +241,7 @@ class Window:
         """
         slots = ids - self.base
         columns = {name: column.take(slots) for name, column in self._columns.items()}
-        derived = {attribute: numbers.data[slots] for attribute, numbers in self._derived.items()}
+        derived = {attribute: numbers.data[slots] for attribute, numbers in self._attributes.derived.items()}
         notes = {name: values[slots] for name, (values, _) in self._notes.items()}
         block = Block(columns, self.times[slots], derived, self.eligible(ids), in_order=False)
         self.forget(self.end)
@@ -376,24 +298,16 @@ class Window:
         self._touched = self._touched_slots if capacity == self._capacity else stop - start
         for column in self._columns.values():
             column.move(start, stop, capacity)
-        for numbers in self._derived.values():
+        for numbers in self._attributes.derived.values():
             numbers.move(start, stop, capacity)
-        if self._own_times is not None:
-            self._own_times.move(start, stop, capacity)
-        if self._clock is not None:
-            self._clock = moved(self._clock, start, stop, capacity)
+        self._times.move(start, stop, capacity)
         if self._eligible is not None:
             self._eligible = moved(self._eligible, start, stop, capacity)
         for name, (notes, fill) in self._notes.items():
             self._notes[name] = moved(notes, start, stop, capacity), fill
         self.base, self._capacity = kept, capacity
-        for source, index in self._chained:
-            index.move(start, stop, capacity)
-            index.resize(source.data, self.base, self.tail, self._end_of(index))
-
-
-def _sorted_index(ranking: Ranking) -> SortedIndex:
-    return PairIndex() if isinstance(ranking, Pair) else SortedIndex()
+        self.indexes.move(start, stop, capacity)
+        self.indexes.resize(self.base, self.tail, self.shown, self.end)
 
 
 def _is_plain_time(stream: Stream) -> bool:

@@ -66,7 +66,7 @@ def bind(
         isinstance(access, KeyAccess)
         and rows is not None
         and rows.counts_by(access.own)
-        and access.own in window.hashed
+        and access.own in window.indexes.hashed
     ):
         return _LastRows(_bound_key(access, windows), access.own, window, width, rows)
     if isinstance(access, KeyAccess):
@@ -143,9 +143,9 @@ def _bound_key(access: KeyAccess, windows: Windows) -> _Bound | _BoundTogether:
 
 def _key_step(access: KeyAccess, windows: Windows, window: Window, width: int) -> CandidateStep:
     bound = _bound_key(access, windows)
-    if access.own in window.hashed:
+    if access.own in window.indexes.hashed:
         return _Hashed(bound, access.own, window, width)
-    if access.own in window.ranked:
+    if access.own in window.indexes.ranked:
         return _Ranked(bound, access.own, _EQUAL, True, window, width)
     return _ScannedKeys(bound, access.own, window, width)
 
@@ -153,9 +153,9 @@ def _key_step(access: KeyAccess, windows: Windows, window: Window, width: int) -
 def _band_step(access: BandAccess, windows: Windows, window: Window, width: int) -> CandidateStep:
     bound = _Bound(windows, access.bound_stream, access.bound)
     is_left = access.band.left == access.own.expression
-    if access.cells in window.celled:
+    if access.cells in window.indexes.celled:
         return _Celled(bound, access.own, access.cells, access.band, is_left, window, width)
-    if access.own in window.ranked:
+    if access.own in window.indexes.ranked:
         return _Ranked(bound, access.own, access.band, is_left, window, width)
     return _ScannedBand(bound, access.own, access.band, is_left, window, width)
 
@@ -165,7 +165,7 @@ class _Hashed(_Scratch):
 
     def __init__(self, bound: _Bound | _BoundTogether, own: Key | Option, window: Window, width: int) -> None:
         super().__init__(window, width)
-        self._bound, self._own, self._index = bound, window.source(own), window.hashed[own]
+        self._bound, self._own, self._index = bound, window.source(own), window.indexes.hashed[own]
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
         codes, bound, base = self._bound.where(partial)
@@ -183,7 +183,7 @@ class _LastRows(_Scratch):
 
     def __init__(self, bound: _Bound | _BoundTogether, own: Key, window: Window, width: int, rows: RowWindowed) -> None:
         super().__init__(window, width)
-        self._bound, self._own, self._index, self._rows = bound, window.source(own), window.hashed[own], rows
+        self._bound, self._own, self._index, self._rows = bound, window.source(own), window.indexes.hashed[own], rows
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
         codes, bound, base = self._bound.where(partial)
@@ -236,7 +236,7 @@ class _Celled(_Scratch):
         self, bound: _Bound, own: Number, cells: Cells, band: Band, is_left: bool, window: Window, width: int
     ) -> None:
         super().__init__(window, width)
-        self._bound, self._own, self._index = bound, window.source(own), window.celled[cells]
+        self._bound, self._own, self._index = bound, window.source(own), window.indexes.celled[cells]
         self._arguments = BandArguments(band, is_left)
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
@@ -284,7 +284,7 @@ class _Ranked(_Scratch):
         width: int,
     ) -> None:
         super().__init__(window, width)
-        self._bound, self._index, self._arguments = bound, window.ranked[own], BandArguments(band, is_left)
+        self._bound, self._index, self._arguments = bound, window.indexes.ranked[own], BandArguments(band, is_left)
 
     def pieces(self, partial: Partial) -> Iterator[Piece]:
         if self._index.is_empty:
@@ -305,7 +305,7 @@ class _Ranked(_Scratch):
 class _Paired(_Scratch):
     def __init__(self, access: PairAccess, windows: Windows, window: Window, width: int) -> None:
         super().__init__(window, width)
-        index, band = window.ranked[access.own], access.band
+        index, band = window.indexes.ranked[access.own], access.band
         assert isinstance(index, PairIndex)
         self._index, self._arguments = index, BandArguments(band.band, band.band.left == band.own.expression)
         self._codes, self._values = _bound_key(access.key, windows), _Bound(windows, band.bound_stream, band.bound)

@@ -63,7 +63,7 @@ class RowWindowed:
         window, first = self._window, max(self._linked, self._window.tail)
         if first < window.end:
             push_out(
-                window.attribute(group), window.times, window.hashed[group].nexts, window.base, window.tail,
+                window.attribute(group), window.times, window.indexes.hashed[group].nexts, window.base, window.tail,
                 first, window.end, self._count, *(window.note(name) for name in _LINKS),
             )  # fmt: skip
         self._linked = window.end

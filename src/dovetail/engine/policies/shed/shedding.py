@@ -300,7 +300,7 @@ class Shedding(HeaderSection):
             if len(pile) and self._widths[name] is not None:
                 self._thin(name, pile, decision.kept.get(name, 1.0))
         for name, window in self._windows.items():
-            for index in window.ranked.values():
+            for index in window.indexes.ranked.values():
                 index.largest = max(_SMALL_RUN, len(window) // SLICES)
             if len(window):
                 self.weights.logs[name].forget(int(window.clock[window.tail - window.base]) - window.slack)
