@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -16,9 +17,11 @@ from dovetail.runtime.threads.cells import Cells
 from dovetail.testing import Script, assert_same_rows, oracle, ordered, play_event
 from tests.properties.queries import RandomQuery, queries, time_windows
 from tests.properties.scripts import scripts
+from tests.properties.test_aggregates import AGGREGATES
 from tests.properties.test_outer import outer_queries
 
 ORDERS = ["none", "sync", "hold", "adaptive"]
+JOINED = ("{names} WHERE {on}", "A LEFT JOIN B ON {on}", "A SEMI JOIN B ON {on}")
 
 
 @contextmanager
@@ -51,13 +54,18 @@ def played(query: dv.Query, script: Script, pauses: dict[int, int]) -> pa.Table:
 
 
 def check(data: st.DataObject, drawn: RandomQuery, **options: object) -> None:
+    rows = checked(data, drawn, drawn.build(**options))
+    if options.get("order", "none") != "none":
+        assert ordered(rows)
+
+
+def checked(data: st.DataObject, drawn: RandomQuery, query: dv.Query) -> pa.Table:
+    """The rows of a query, which are those of the oracle, over random input and with random pauses."""
     script = data.draw(scripts(drawn, ticks=True))
-    query = drawn.build(**options)
     pauses = data.draw(st.dictionaries(st.integers(0, len(script) - 1), st.integers(1, 4), max_size=3))
     rows = played(query, script, pauses)
     assert_same_rows(rows, oracle(query.model, script).rows)
-    if options.get("order", "none") != "none":
-        assert ordered(rows)
+    return rows
 
 
 @given(st.data())
@@ -81,6 +89,24 @@ def test_row_windows_per_key(data: st.DataObject) -> None:
         event("no key")
         return
     check(data, drawn, order=data.draw(st.sampled_from(ORDERS)))
+
+
+@given(st.data())
+def test_aggregates_by_key(data: st.DataObject) -> None:
+    drawn = data.draw(queries(most=3))
+    names, column = [stream.name for stream in drawn.streams], data.draw(st.sampled_from("isxj"))
+    on = " AND ".join(f"{one}.{column} = {other}.{column}" for one, other in pairwise(names))
+    joined = data.draw(st.sampled_from(JOINED if len(names) == 2 else JOINED[:1]))
+    key = f"{data.draw(st.sampled_from(names)) if joined == JOINED[0] else 'A'}.{column}"
+    of = "A" if "SEMI" in joined else "B"
+    aggregates = ", ".join(data.draw(st.sampled_from(AGGREGATES)).format(a="A", b=of, at=at) for at in range(3))
+    more, having = data.draw(st.sampled_from(["", ", A.s"])), data.draw(st.sampled_from(["", "HAVING COUNT(*) > 1"]))
+    joined = joined.format(names=", ".join(names), on=on)
+    text = f"SELECT {key} AS k{more}, {aggregates} FROM {joined} GROUP BY {key}{more} {having}"
+    plan = data.draw(st.sampled_from(["auto", "binary"])) if len(names) > 2 else "auto"
+    query = dv.sql(text, *drawn.streams, order=data.draw(st.sampled_from(ORDERS)), plan=plan)
+    assert plan == "binary" or "on one thread" not in query.explain()
+    assert ordered(checked(data, drawn, query))
 
 
 @given(st.data())

@@ -22,13 +22,13 @@ def why_one_thread(query: JoinQuery) -> str | None:
     whole = next((s.name for s in query.streams if isinstance(s.window, RowWindow) and s.window.per == "stream"), None)
     if whole is not None:
         return f"the window of {whole} counts rows of the whole stream"
-    if query.aggregation is not None:
-        return "its aggregates are kept up to date result by result, in order"
     if query.budget is not None:
         return "its budget is that of one engine"
     if end_needs_all_rows(query):
         return "how its last rows come out depends on all of them"
     grid = partition_grid(query, _SOME)
+    if grid.cells == 1 and query.aggregation is not None:
+        return "its aggregates are kept up to date result by result, and no key keeps their groups apart"
     if grid.cells == 1:
         return "its rows cannot be dealt out without splitting what belongs together"
     if query.late == "divert" and any(grid.copies(name) > 1 for name in query.names):

@@ -181,7 +181,7 @@ def test_an_error_is_raised_once_all_tasks_have_ended() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"select": "COUNT(*) AS n"}, "aggregates"),
+        ({"select": "COUNT(*) AS n"}, "no key keeps their groups apart"),
         ({"budget": dv.budget(memory="1 MB", policy="spill")}, "its budget is that of one engine"),
         ({"on": "A.x < B.x", "how": "full"}, "cannot be dealt out"),
         ({"on": "ABS(A.x - B.x) <= 1", "late": "divert"}, "would be diverted several times"),
@@ -194,6 +194,23 @@ def test_what_cannot_be_split_says_so(options: dict[str, Any], reason: str) -> N
     assert "embedded, on one thread" in explained
     assert reason in explained
     assert "on one thread" not in join().explain()
+
+
+def test_aggregates_are_dealt_out_by_a_key_of_their_groups() -> None:
+    streams = join().model.streams
+    query = dv.sql("SELECT A.k, COUNT(*) AS n, SUM(B.x) AS x FROM A, B WHERE A.k = B.k GROUP BY A.k", *streams)
+    run, one = query.local(threads=3), query.local(threads=1)
+    several = [push_both(run, 1), push_both(run, 3, SECOND)]
+    assert cells(run) == 3
+    for at, threads in enumerate((1, 2)):
+        run = query.local(run.snapshot(), threads=threads)
+        several.append(push_both(run, 5 + at, (2 + at) * SECOND, 900))
+    assert cells(run) == 2
+    pushes = ((1, 200), (3, 200), (5, 900), (6, 900))
+    alone = [push_both(one, seed, at * SECOND, count) for at, (seed, count) in enumerate(pushes)]
+    assert_same_rows(pa.concat_tables([*several, run.close()]), pa.concat_tables([*alone, one.close()]))
+    apart = dv.sql("SELECT A.x, COUNT(*) AS n FROM A, B WHERE A.k = B.k GROUP BY A.x", *streams)
+    assert "no key keeps their groups apart" in apart.explain()
 
 
 @pytest.mark.parametrize("asof", [dv.asof(), dv.asof("nearest", tolerance="1 second")])

@@ -132,7 +132,7 @@ class Cells:
 
     @property
     def _ordered(self) -> bool:
-        return bool(self._plan.query.order != "none")
+        return self._plan.query.order != "none" or self._plan.query.aggregation is not None
 
     def advance(self, name: str, time_us: int) -> Rows:
         """Nothing older than this will come from the stream."""

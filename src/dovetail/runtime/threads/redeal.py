@@ -1,7 +1,8 @@
 """The state of a query, gathered from its cells into that of one operator, and dealt out again to other cells.
 
     gather    rows of all cells in order of time, a copied row once; counters added up
-    deal_out  every stored and waiting row to its cells; counters and results that wait to the first
+    deal_out  every stored and waiting row to its cells, results that are aggregated to those of their groups;
+              counters and other results that wait to the first
 
 So a snapshot is the same whatever the number of threads, and the number may change while a query runs.
 """
@@ -17,12 +18,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.conform import times_us
+from dovetail.engine.block.arrow_values import values_of
 from dovetail.engine.block.time_order import places_in_order
 from dovetail.engine.block.time_range import NEVER
 from dovetail.engine.buffer.section import Changes, Slices
 from dovetail.engine.operator.state import FORMAT, read_header
+from dovetail.model.aggregate import GROUP, UNTIL
 from dovetail.model.query import JoinQuery
-from dovetail.plan.partition_grid import Grid
+from dovetail.plan.keep_groups import keys_of_groups
+from dovetail.plan.partition_grid import Grid, KeyAxis
 from dovetail.plan.split_keys import key_splits
 from dovetail.runtime.deal import Rows, deal, first_copies
 from dovetail.runtime.threads.redeal_headers import header_of_cell, headers_together
@@ -34,7 +38,7 @@ _FILLS = {"given": 0, "alone": 0, "best": NEVER}  # notes about stored tuples, a
 _PILES = ("waiting", "dedup", "asof")  # rows of a stream by time: that wait, may be repeated, may be an answer
 _KNOWN = (
     *("inputs", "watermarks", "horizon", "waiting", "dedup", "diverted", "window", "held", "delivered", "decision"),
-    *("control", "group", "asof", "open"),
+    *("control", "group", "asof", "open", "live"),
 )
 
 
@@ -96,6 +100,8 @@ def gather(query: JoinQuery, grid: Grid, cells: Sequence[Changes], extra: Mappin
     slices |= {("open", 1): pa.concat_batches(waiting)} if waiting else {}
     held = [rows for state in states if (rows := state.rows("held")) is not None]
     slices |= _pile("held", held, _result_times)
+    live = [rows for state in states if (rows := state.rows("live")) is not None]
+    slices |= _pile("live", live, _last_times)
     lost = [rows for state in states for _, rows in state.parts("diverted")]
     slices |= {("diverted", number): rows for number, rows in enumerate(lost)}
     return State(slices, headers_together(grid, [state.headers for state in states], slices, extra)).changes()
@@ -164,11 +170,19 @@ def _result_times(rows: pa.RecordBatch) -> Ids:
     return times_us(rows.column("result_time"))
 
 
+def _last_times(rows: pa.RecordBatch) -> Ids:
+    return values_of(rows.column(UNTIL))
+
+
 def deal_out(query: JoinQuery, grid: Grid, whole: Changes) -> list[Changes]:
     """The states of the cells of a grid."""
     state = State.of(whole)
     slices: list[Slices] = [{} for _ in range(grid.cells)]
-    slices[0] |= {key: rows for key, rows in state.slices.items() if key[0] in ("held", "diverted")}
+    slices[0] |= {key: rows for key, rows in state.slices.items() if key[0] == "diverted"}
+    if query.aggregation is None:
+        slices[0] |= {key: rows for key, rows in state.slices.items() if key[0] == "held"}
+    else:
+        _deal_groups(query, grid, state, slices)
     for name in query.names:
         _deal_stored(grid, name, state, slices)
         for kind in _PILES:
@@ -189,6 +203,19 @@ def _deal_stored(grid: Grid, name: str, state: State, slices: Sequence[Slices]) 
     for cell, (start, stop) in enumerate(pairwise(ends)):
         own = order[start:stop]
         slices[cell].update(_window(name, rows.take(pa.array(own)), {mark: of[own] for mark, of in notes.items()}))
+
+
+def _deal_groups(query: JoinQuery, grid: Grid, state: State, slices: Sequence[Slices]) -> None:
+    """Results that wait or count go to the cell of their group."""
+    keys = [key for key in keys_of_groups(query, grid) if key is not None]
+    axes = tuple(KeyAxis({GROUP: key}, axis.size) for axis, key in zip(grid.axes, keys, strict=True))
+    groups = Grid((GROUP,), axes)
+    for section in ("held", "live"):
+        for number, rows in state.parts(section):
+            order, ends = deal(groups, _as_rows(GROUP, rows))
+            for cell, (start, stop) in enumerate(pairwise(ends)):
+                if stop > start:
+                    slices[cell][section, number] = rows.take(pa.array(order[start:stop]))
 
 
 def _deal_open(grid: Grid, name: str, state: State, slices: Sequence[Slices]) -> None:

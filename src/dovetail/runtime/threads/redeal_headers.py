@@ -31,7 +31,7 @@ def headers_together(grid: Grid, cells: Sequence[Headers], slices: Slices, extra
     if "group" in together:
         rows = sum((Counter(cell["group"]["delivered"]) for cell in cells), Counter[str]())
         together["group"] = together["group"] | {"delivered": dict(rows)}
-    for name in [name for name in together if name.partition("/")[0] in ("waiting", "held", "dedup")]:
+    for name in [name for name in together if name.partition("/")[0] in ("waiting", "held", "live", "dedup")]:
         together[name] = together[name] | {"limit": max(cell[name]["limit"] for cell in cells)}
     return together
 
