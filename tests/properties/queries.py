@@ -23,12 +23,14 @@ BANDS = (
     "ABS({a}.x - {b}.i) <= 0.5",
     "{a}.i - {b}.i BETWEEN -1 AND 2",
     "{a}.x BETWEEN {b}.x AND {b}.x + 1",
+    "{b}.x > {a}.x - 0.1 AND {b}.x < 0.2 + {a}.x",
     "{a}.i < {b}.i",
     "{a}.x >= {b}.x",
     "{a}.i <= {b}.i AND {b}.i < {a}.i + 2",
 )
 COMPOSITE = (
     "{a}.i = {b}.i AND ABS({a}.x - {b}.x) <= 1",
+    "{a}.i = {b}.i AND {a}.x BETWEEN {b}.x - 0.1 AND {b}.x + 1",
     "{a}.s = {b}.s AND {a}.i BETWEEN {b}.i - 1 AND {b}.i",
     "{a}.s = {b}.s AND {a}.i = {b}.i AND {a}.x < {b}.x",
 )

@@ -1,7 +1,7 @@
 """The conjuncts of a join predicate, sorted by what the engine can do with each.
 
     T.location = H.location                       Equality       hash, or one code per key
-    ABS(A.x - B.x) <= e,  A.x < B.y               Band           a range of values
+    ABS(A.x - B.x) <= e,  A.x < B.y + 2           Band           a range of values
     COSINE_SIMILARITY(A.v, B.v) >= 0.9            Similarity     matrix products, then a threshold
     A.x = B.x OR (A.y = B.y AND A.z > B.z)        Alternatives   hash for each, then evaluated over candidate rows
     anything else over two or more streams        Residual       evaluated over candidate rows
@@ -31,7 +31,8 @@ class Equality:
 class Band:
     """``low <= left - right <= high`` over int64 or float64; None is unbounded, ``strict`` makes it ``<``.
 
-    With one bound and that bound 0 it is a plain comparison and is made without subtracting.
+    With one bound and that bound 0 it is a plain comparison and is made without subtracting. ``moved``, of floats only,
+    makes it ``right + low <= left <= right + high``, which rounds differently.
     """
 
     left: Expression
@@ -40,8 +41,11 @@ class Band:
     high: float | int | None
     low_strict: bool = False
     high_strict: bool = False
+    moved: bool = False
 
     def __str__(self) -> str:
+        if self.moved:
+            return self._moved_text()
         parts = []
         if self.low is not None:
             parts.append(f"{self.low} {'<' if self.low_strict else '<='} ")
@@ -49,6 +53,15 @@ class Band:
         if self.high is not None:
             parts.append(f" {'<' if self.high_strict else '<='} {self.high}")
         return "".join(parts)
+
+    def _moved_text(self) -> str:
+        low, high = (
+            "" if end is None else f"{self.right} {'+' if end >= 0 else '-'} {abs(end)}"
+            for end in (self.low, self.high)
+        )
+        below = f"{low} {'<' if self.low_strict else '<='} " if low else ""
+        above = f" {'<' if self.high_strict else '<='} {high}" if high else ""
+        return f"{below}{self.left}{above}"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from dovetail.plan.physical import Group, Key, Number
 from dovetail.plan.split_keys import KeySplit
 
 Integers = npt.NDArray[np.int64]
-_FARTHEST = 1 << 62  # cells beyond are one; sums stay within 64 bits
+_FARTHEST = 1 << 48  # ranges beyond are one: floats there are rounded by more than a range is wide
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _ends(values: npt.NDArray[Any], reach: Reach, width: float) -> tuple[Integer
         return _whole_end(values, int(reach.low), int(width)), _whole_end(values, int(reach.high), int(width))
     rounding = 4 * np.finfo(np.float64).eps * (np.abs(values) + abs(reach.low) + abs(reach.high))
     slack = rounding if reach.low < reach.high else np.zeros(len(values))
-    with np.errstate(invalid="ignore"):  # infinities match nothing, so any range will do
+    with np.errstate(invalid="ignore"):  # infinities lie in the farthest range, and perhaps in another too
         return _float_end(values + reach.low - slack, width), _float_end(values + reach.high + slack, width)
 
 

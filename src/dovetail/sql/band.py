@@ -6,8 +6,8 @@ Integers and times are moved freely: both sides are taken apart into terms of on
     A.ts - B.ts <= INTERVAL '5' SECOND   ->   epoch_us(A.ts) - epoch_us(B.ts) <= 5000000
 
 Floats are not moved, because a - b <= e and a <= b + e round differently: ``a - b <= e`` and ``ABS(a - b) <= e`` are
-bands as written, and ``a <= b + e`` is the plain comparison of ``a`` with the expression ``b + e``.
-The left side is always of the stream that comes first in the query.
+bands as written, and ``a <= b + e`` is a band whose bound is added to ``b``, which is then its right side.
+Otherwise the left side is of the stream that comes first in the query.
 """
 
 from dataclasses import replace
@@ -24,6 +24,7 @@ Terms = list[tuple[int, Expression]]
 _INT, _FLOAT = pa.int64(), pa.float64()
 _MIRROR = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq"}
 _EXACT_FLOAT = 2**53  # whole numbers up to it are exact doubles
+_NEAR = 1e290  # no finite double overflows by adding less
 
 
 def as_band(conjunct: Call, order: tuple[str, ...]) -> Band | None:
@@ -122,7 +123,7 @@ def _float_band(function: str, left: Expression, right: Expression, order: tuple
     if function == "eq":
         return None
     if not isinstance(right, Literal):
-        return _plain(function, left, right, order)
+        return _plain(function, left, right, order) if _one_each((left, right)) else None
     absolute = isinstance(left, Call) and left.function == "abs"
     difference = left.arguments[0] if absolute and isinstance(left, Call) else left
     if not isinstance(difference, Call) or difference.function != "subtract" or not _one_each(difference.arguments):
@@ -142,8 +143,23 @@ def _both_ways(band: Band) -> Band:
     return replace(band, high=-band.low, high_strict=band.low_strict)
 
 
-def _plain(function: str, left: Expression, right: Expression, order: tuple[str, ...]) -> Band | None:
-    return _oriented(function, left, right, 0.0, order) if _one_each((left, right)) else None
+def _plain(function: str, left: Expression, right: Expression, order: tuple[str, ...]) -> Band:
+    for way, one, other in ((function, left, right), (_MIRROR[function], right, left)):
+        if (found := _moved(other)) is not None:
+            return replace(bounded(coerce(one, _FLOAT), found[0], way, found[1]), moved=True)
+    return _oriented(function, left, right, 0.0, order)
+
+
+def _moved(side: Expression) -> tuple[Expression, float] | None:
+    """What a sum of floats adds a constant to, and the constant."""
+    if not isinstance(side, Call) or side.function not in ("add", "subtract") or side.type != _FLOAT:
+        return None
+    first, second = side.arguments
+    if side.function == "add" and isinstance(first, Literal):
+        first, second = second, first
+    if not isinstance(second, Literal) or second.value is None or not abs(second.value) < _NEAR:
+        return None
+    return first, second.value if side.function == "add" else 0.0 - second.value
 
 
 def _one_each(sides: tuple[Expression, ...]) -> bool:
@@ -170,16 +186,28 @@ def bounded(left: Expression, right: Expression, function: str, bound: float) ->
 def merge_bands(predicates: list[Predicate]) -> list[Predicate]:
     """Bands over the same two sides become one, in the place of the first."""
     merged: list[Predicate] = []
-    places: dict[tuple[Expression, Expression], int] = {}
-    for predicate in predicates:
+    places: dict[tuple[Expression, Expression, bool], int] = {}
+    moved = {(band.left, band.right) for band in predicates if isinstance(band, Band) and band.moved}
+    for predicate in (_beside(each, moved) if isinstance(each, Band) else each for each in predicates):
         at = len(merged)
         if isinstance(predicate, Band):
-            at = places.setdefault((predicate.left, predicate.right), at)
+            at = places.setdefault((predicate.left, predicate.right, predicate.moved), at)
         if at == len(merged):
             merged.append(predicate)
         else:
             merged[at] = merge_pair(merged[at], predicate)  # type: ignore[arg-type]
     return merged
+
+
+def _beside(band: Band, moved: set[tuple[Expression, Expression]]) -> Band:
+    """A plain comparison as one that adds 0, if there are others between the same sides that add something."""
+    if (band.low, band.high) not in ((0, None), (None, 0)):
+        return band
+    if (band.left, band.right) in moved:
+        return replace(band, moved=True)
+    if (band.right, band.left) in moved:
+        return Band(band.right, band.left, band.high, band.low, band.high_strict, band.low_strict, moved=True)
+    return band
 
 
 def merge_pair(one: Band, other: Band) -> Band:

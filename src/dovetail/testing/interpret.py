@@ -51,6 +51,9 @@ def _in_band(band: Band, left: Any, right: Any) -> bool:
         # A plain comparison, made without subtracting: inf <= inf holds though inf - inf is NaN.
         above = band.low is None or left > right or (left == right and not band.low_strict)
         below = band.high is None or left < right or (left == right and not band.high_strict)
+    elif band.moved:
+        above = band.low is None or (left > right + band.low if band.low_strict else left >= right + band.low)
+        below = band.high is None or (left < right + band.high if band.high_strict else left <= right + band.high)
     else:
         gap = left - right
         above = band.low is None or gap > band.low or (gap == band.low and not band.low_strict)

@@ -61,9 +61,11 @@ def test_rows_of_a_cell_keep_their_order() -> None:
         assert all((np.diff(row[start:stop]) > 0).all() for start, stop in pairwise(ends))
 
 
-def band_cells(stream: str, type_: pa.DataType, values: Sequence[float]) -> list[set[int]]:
+def band_cells(
+    stream: str, type_: pa.DataType, values: Sequence[float], on: str = "ABS(A.{x} - B.{x}) <= 3"
+) -> list[set[int]]:
     column = "n" if type_ == pa.int64() else "x"
-    grid = partition_grid(bare(f"ABS(A.{column} - B.{column}) <= 3", "AB").model, 16)
+    grid = partition_grid(bare(on.format(x=column), "AB").model, 16)
     table = random_rows(1, len(values))
     table = table.set_column(SCHEMA.get_field_index(column), column, pa.array(values, type_))
     return cells_of(grid, stream, table)
@@ -86,6 +88,21 @@ def test_floats_at_the_very_edge_of_a_band_still_meet() -> None:
     a = band_cells("A", pa.float64(), values.tolist())
     b = band_cells("B", pa.float64(), near.tolist())
     assert all(a[at] & b[at] for at in np.flatnonzero(kept))
+
+
+MOVED = "B.{x} BETWEEN A.{x} - 3 AND A.{x} + 3"
+
+
+@pytest.mark.parametrize("on", ["ABS(A.{x} - B.{x}) <= 3", MOVED])
+def test_floats_that_are_coarser_than_a_band_still_meet(on: str) -> None:
+    values = [sign * 10.0**power for power in range(13, 25) for sign in (-1, 1)]
+    a, b = (band_cells(stream, pa.float64(), values, on) for stream in "AB")
+    assert all(map(set.intersection, a, b))
+
+
+def test_infinities_meet_where_bounds_are_added_to_them() -> None:
+    a, b = (band_cells(stream, pa.float64(), [float("inf"), float("-inf")], MOVED) for stream in "AB")
+    assert all(map(set.intersection, a, b))
 
 
 def test_infinity_and_nan_go_somewhere() -> None:

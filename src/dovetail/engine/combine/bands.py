@@ -34,6 +34,7 @@ def _arguments(band: Band, is_left: bool, dtype: np.dtype) -> tuple[Any, Any, in
     flags |= kernels.HIGH_STRICT if band.high_strict else 0
     if (band.low, band.high) in ((0, None), (None, 0)):
         flags |= kernels.PLAIN
+    flags |= kernels.MOVED if band.moved else 0
     if dtype == np.int64:
         flags |= kernels.EXACT
     return dtype.type(band.low or 0), dtype.type(band.high or 0), flags

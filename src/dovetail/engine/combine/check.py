@@ -50,6 +50,8 @@ def in_band(band: Band, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Flag
     if (band.low, band.high) == (None, 0):
         keep = left < right if band.high_strict else left <= right
         return keep
+    if band.moved:
+        return _in_moved(band, left, right)
     with np.errstate(invalid="ignore"):
         gap = np.subtract(left, right)
     above = (left >= 0) & (right < 0) & (gap < 0)  # larger than any integer
@@ -59,6 +61,17 @@ def in_band(band: Band, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Flag
         keep &= (above | (gap > band.low if band.low_strict else gap >= band.low)) & ~below
     if band.high is not None:
         keep &= (below | (gap < band.high if band.high_strict else gap <= band.high)) & ~above
+    return keep
+
+
+def _in_moved(band: Band, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Flags:
+    keep: Flags = np.ones(len(left), np.bool_)
+    if band.low is not None:
+        first = right + band.low
+        keep &= left > first if band.low_strict else left >= first
+    if band.high is not None:
+        last = right + band.high
+        keep &= left < last if band.high_strict else left <= last
     return keep
 
 

@@ -125,13 +125,19 @@ def expected(case: Case, test: Any) -> list[tuple[int, int]]:
 def bands(draw: Any, bounds: Any) -> Band:
     low, high = draw(st.none() | bounds), draw(st.none() | bounds)
     assume(low is not None or high is not None)
-    return Band(None, None, low, high, draw(st.booleans()), draw(st.booleans()))  # type: ignore[arg-type]
+    return Band(None, None, low, high, draw(st.booleans()), draw(st.booleans()), _moved(draw, low, high))  # type: ignore[arg-type]
+
+
+def _moved(draw: Any, *bounds: float | None) -> bool:
+    return all(bound is None or (isinstance(bound, float) and abs(bound) < 1e290) for bound in bounds) and draw(
+        st.booleans()
+    )
 
 
 @st.composite
 def closed_bands(draw: Any, bounds: Any) -> Band:
     low, high = sorted((draw(bounds), draw(bounds)))
-    return Band(None, None, low, high, draw(st.booleans()), draw(st.booleans()))  # type: ignore[arg-type]
+    return Band(None, None, low, high, draw(st.booleans()), draw(st.booleans()), _moved(draw, low, high))  # type: ignore[arg-type]
 
 
 WHOLE = st.integers(-2, 2) | st.sampled_from([2**62, -(2**62)])

@@ -42,6 +42,12 @@ def in_band(band: Band, left: Any, right: Any) -> bool:
         return bool(left > right if band.low_strict else left >= right)
     if (band.low, band.high) == (None, 0):
         return bool(left < right if band.high_strict else left <= right)
+    if band.moved:
+        above = band.low is None or (left > right + band.low if band.low_strict else left >= right + band.low)
+        return bool(
+            above
+            and (band.high is None or (left < right + band.high if band.high_strict else left <= right + band.high))
+        )
     with np.errstate(invalid="ignore", over="ignore"):
         gap = left - right
     above = band.low is None or (gap > band.low if band.low_strict else gap >= band.low)
