@@ -13,6 +13,7 @@ from dovetail.runtime.spark.differences.version import spark_version
 from dovetail.runtime.spark.left_files import (
     KEPT,
     LEAST_BYTES,
+    LeftLearned,
     LeftSlices,
     batch_folder,
     leave,
@@ -124,3 +125,18 @@ def test_large_batches_go_by_files_and_small_ones_through_spark(spark: Any, tmp_
     expected = query.collect()
     assert expected.num_rows > 10_000
     assert_same_rows(found.cast(expected.schema), expected)
+
+
+def test_a_bucket_finds_what_the_others_have_left_last(root: Path) -> None:
+    in_batch(3)
+    left = LeftLearned.here("run")
+    assert left is not None
+    assert left.by_others(0) == []
+    left.leave(0, {"came": 1})
+    left.leave(1, {"came": 2})
+    left.leave(1, {"came": 3})
+    assert left.by_others(0) == [{"came": 3}]
+    assert left.by_others(2) == [{"came": 1}, {"came": 3}]
+    other = LeftLearned.here("another operator of the query")
+    assert other is not None
+    assert other.by_others(0) == []

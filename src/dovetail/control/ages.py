@@ -52,6 +52,16 @@ class AgeHistogram:
         """Let what was counted so far count for less."""
         self.counts *= factor
 
+    def plus(self, other: "AgeHistogram | None") -> "AgeHistogram":
+        """Both counts together; this one's if the bins of the other are not the same."""
+        if other is None or (self.low_us, self.bin_us, len(self.counts)) != (
+            other.low_us,
+            other.bin_us,
+            len(other.counts),
+        ):
+            return self
+        return AgeHistogram(self.low_us, self.bin_us, self.counts + other.counts)
+
     @property
     def total(self) -> float:
         return float(self.counts.sum())

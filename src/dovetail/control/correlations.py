@@ -14,6 +14,7 @@ nowhere because by chance little was found.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
@@ -23,7 +24,7 @@ import numpy.typing as npt
 
 from dovetail.control.ages import AgeHistogram, slice_scores
 from dovetail.control.harvest_model import Direction, Floats, HarvestStep, rank_slices, step_of
-from dovetail.control.slice_yields import SliceYields, still_counts
+from dovetail.control.slice_yields import SliceYields, plus, still_counts
 from dovetail.engine.buffer.header import finite, numbers
 from dovetail.engine.policies.shed.learned import Learned, by_slice
 from dovetail.model.shedding import FAR, Picks
@@ -234,6 +235,27 @@ class Correlations:
         nearer = min((even, expected), key=lambda each: _apart(own, each, full))
         return _beyond_chance(own, nearer, full, evidence)
 
+    def together_with(self, others: Sequence[Mapping[str, Any]]) -> "Correlations":
+        """What is known here and elsewhere (as plain values), of the same streams: sums add up.
+
+        How full windows are, and in which order they are looked through, stays this one's own.
+        """
+        pooled = copy(self)
+        for values in others:
+            pooled.add(values)
+        return pooled
+
+    def add(self, values: Mapping[str, Any]) -> None:
+        """Sums that were learned elsewhere."""
+        ages = {name: AgeHistogram.from_json(each) for name, each in values["histograms"].items()}
+        places, evenly = ({(a, b): numbers(each) for a, b, each in values[part]} for part in ("places", "evenly"))
+        came, matched = ({(a, b): finite(each) for a, b, each in values[part]} for part in ("came", "matched"))
+        self.histograms = {name: each.plus(ages.get(name)) for name, each in self.histograms.items()}
+        self._places, self._evenly = plus(self._places, places), plus(self._evenly, evenly)
+        self._evidence = _both(self._evidence, values["evidence"])
+        self._came, self._matched = _both(self._came, came), _both(self._matched, matched)
+        self._yields = self._yields.plus(values["yields"])
+
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
         pairs = {
@@ -277,6 +299,10 @@ def _as_many(learned: Learned, direction: tuple[str, str]) -> Floats:
     """As many results as were found in one direction, spread evenly over the tuples that were looked at."""
     exposed = learned.exposed[direction]
     return np.asarray(exposed * (learned.places[direction].sum() / max(exposed.sum(), 1e-300)), np.float64)
+
+
+def _both(known: Mapping[Any, float], more: Mapping[Any, float]) -> dict[Any, float]:
+    return defaultdict(float, {key: known.get(key, 0.0) + more.get(key, 0.0) for key in known.keys() | more.keys()})
 
 
 def _added(known: BySlice, fresh: BySlice, still: float) -> BySlice:

@@ -171,6 +171,7 @@ class CpuBudget:
         learned = shed.drain()
         correlations = self.control.correlations
         correlations.learn(learned, edges, orders, shed.decision.picks)
+        correlations = correlations.together_with(self.control.elsewhere)
         algorithms = decision.algorithms
         found = {
             name: {

@@ -72,6 +72,7 @@ class ShedLoad:
         self._budget = budget
         self.throttle = Throttle(budget.settings.boost)
         self.correlations = Correlations(names)
+        self.elsewhere: Sequence[Mapping[str, Any]] = ()  # the same as plain values, of other operators of the query
         self.short = False
         self._floor = budget.min_completeness or 0.0  # careful at first: so much work keeps about as many results
         self._way: Way | None = None

@@ -37,6 +37,12 @@ def still_counts(known: float, fresh: float, few: float, enough: float = 0.0) ->
     return max(min(_FADE, worth / known), min(1.0, enough / known)) if known else 1.0
 
 
+def plus(known: BySlice, more: BySlice) -> BySlice:
+    """Both together, where their slices are the same; else what is known."""
+    same = {each for each, counts in known.items() if len(more.get(each, ())) == len(counts)}
+    return {**more, **{each: counts + more[each] if each in same else counts for each, counts in known.items()}}
+
+
 class SliceYields:
     """Faded sums by direction and slice: independent results, and tuples that were looked at."""
 
@@ -65,6 +71,13 @@ class SliceYields:
             density = (found + np.sqrt(found) + expected) / (looked * average + 1.0)
             average *= float((density * tuples).sum() / whole)
         return np.asarray(density, np.float64)
+
+    def plus(self, values: list[Any]) -> "SliceYields":
+        """What was found and looked at here and elsewhere, which comes as plain values."""
+        both, other = SliceYields(), SliceYields()
+        other.restore(values)
+        both.results, both.looked = plus(self.results, other.results), plus(self.looked, other.looked)
+        return both
 
     def to_json(self) -> list[Any]:
         """As plain values."""

@@ -83,3 +83,43 @@ def test_results_found_while_a_window_filled_say_nothing_of_its_later_slices() -
     known.learn(full, PAIRS, ORDERS)
     scores = known.window("B", "A", EDGES, scans=True).scores[10:]
     assert scores.max() < 1.5 * scores.min()
+
+
+def half(age_s: float, times: int) -> Learned:
+    """An interval in which B's arrivals found so many results of that age among 20 slices of ten tuples."""
+    counted, place = learned(age_s, times=times), int(age_s) + 10
+    counted.arrivals["B"] = 100.0
+    counted.slices(("B", "A"), np.full(len(EDGES) - 1, 10.0), 100.0, 100.0)
+    counted.found(("B", "A"), np.where(np.arange(len(EDGES) - 1) == place, float(times), 0.0))
+    counted.step(("B", "A"), 100.0, float(times))
+    return counted
+
+
+def test_what_two_have_learned_is_what_one_would_have() -> None:
+    here, elsewhere, both = (Correlations("AB") for _ in range(3))
+    here.learn(half(3.5, 2), PAIRS, ORDERS)
+    elsewhere.learn(half(3.5, 30), PAIRS, ORDERS)
+    twice = half(3.5, 32)
+    twice.arrivals["B"] = 200.0
+    twice.slices(("B", "A"), np.full(len(EDGES) - 1, 10.0), 100.0, 100.0)
+    twice.step(("B", "A"), 100.0, 0.0)
+    both.learn(twice, PAIRS, ORDERS)
+    pooled = here.together_with([elsewhere.to_json()])
+    found, expected = (each.window("B", "A", EDGES, scans=True) for each in (pooled, both))
+    assert pooled.histograms["B"].total == 32
+    np.testing.assert_allclose(found.scores, expected.scores)
+    assert found.ranked[0] == 13
+    assert found.step.fanout == pytest.approx(expected.step.fanout, rel=0.2)
+    assert here.histograms["B"].total == 2, "what is its own is not changed, or it would come back doubled"
+
+
+def test_one_that_has_found_nothing_goes_by_what_others_found() -> None:
+    here, elsewhere = Correlations("AB"), Correlations("AB")
+    here.learn(half(3.5, 0), PAIRS, ORDERS)
+    elsewhere.learn(half(3.5, 30), PAIRS, ORDERS)
+    alone, pooled = (
+        each.window("B", "A", EDGES, scans=True) for each in (here, here.together_with([elsewhere.to_json()]))
+    )
+    assert alone.scores[13] == pytest.approx(0.05), "a twentieth, as every slice"
+    assert pooled.ranked[0] == 13
+    assert pooled.scores[13] > 0.5

@@ -8,15 +8,20 @@ The files lie where Spark has those of its shuffles, and are removed with them w
 of its workers when its Java process is killed. A batch is the last that reads its own, so the first task of the next
 one removes them. Attempts at a task give them the same names, so that what Spark carries depends on the rows alone.
 
+Buckets under a CPU budget leave what they have learned about the streams there, each in a file that the others read
+in the next batch.
+
 A bucket that changes its worker finds there what the last batches have written to its state, under their tokens. A
 token is made from what was written, so a file has what the state has, or is not looked for.
 """
 
+import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
@@ -103,3 +108,28 @@ class LeftSlices:
 
     def _file(self, token: str) -> Path:
         return self._folder / f"at-{token}"
+
+
+class LeftLearned:
+    """What the buckets of an operator have learned about its streams, each the last that it left."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @classmethod
+    def here(cls, run: str) -> "LeftLearned | None":
+        """Those of an operator of the query that this task belongs to; None if there is no such folder."""
+        root = left_folder()
+        return cls(root / query_id() / "learned" / run) if query_id() and root is not None else None
+
+    def leave(self, bucket: int, learned: Mapping[str, Any]) -> None:
+        """In place of what the bucket has left before."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        written = self._folder / f".{uuid4().hex}"
+        written.write_text(json.dumps(learned))
+        written.replace(self._folder / str(bucket))
+
+    def by_others(self, bucket: int) -> list[dict[str, Any]]:
+        """What all other buckets have left."""
+        files = sorted(self._folder.glob("[!.]*")) if self._folder.is_dir() else []
+        return [json.loads(file.read_text()) for file in files if file.name != str(bucket)]

@@ -39,7 +39,7 @@ from dovetail.runtime.spark.cache import ENGINES, BucketKey, Cached
 from dovetail.runtime.spark.frontier_row import heartbeat
 from dovetail.runtime.spark.identity import Identity
 from dovetail.runtime.spark.layout import Layouts
-from dovetail.runtime.spark.left_files import LeftSlices
+from dovetail.runtime.spark.left_files import LeftLearned, LeftSlices
 from dovetail.runtime.spark.output import Output
 from dovetail.runtime.spark.query_set import SECTION as QUERIES
 from dovetail.runtime.spark.query_set import ChangingGroup, group_of
@@ -125,6 +125,7 @@ class JoinOperator:
         self._job = job
         self._output = output
         self._state = BucketState(variables, LeftSlices.here() if job.leaves_files else None)
+        self._learned = LeftLearned.here(job.run) if job.leaves_files and job.paced else None
         self._query_id = query_id()
         layout = job.layouts.here()
         self._description = f"{job.identity.text}\n  {layout}"
@@ -166,6 +167,7 @@ class JoinOperator:
     def _batch(self, head: Head | None, cached: Cached, arrivals: Arrivals, report: Report) -> Iterator[pd.DataFrame]:
         operator = cached.operator
         self._share_budget(operator, arrivals, report.bucket)
+        self._learn_from_others(operator, report.bucket)
         results = report.timed("join", self._results(operator, arrivals))
         if self._job.diverts:
             results = self._diverted(operator, results)
@@ -173,6 +175,7 @@ class JoinOperator:
         operator.diverted.drain()  # nobody else asks for them
         if not self._job.once:
             self._save(head, cached, report)
+        self._leave_learned(operator, report.bucket)
         known = next((readings.observed.statistics() for readings in operator.statistics()), Statistics({}))
         metrics = operator.metrics() | {"statistics": statistics_report(known)}
         yield self._output.report(json.dumps(report.finished(metrics)))
@@ -200,6 +203,15 @@ class JoinOperator:
             before = readings.decision.load
             assert isinstance(operator, Steered), "operators with a budget are steered"
             operator.adopt(replace(readings.decision, load=before + RECENT_LOAD * (now - before)))
+
+    def _learn_from_others(self, operator: Operator, bucket: int) -> None:
+        """What other buckets have learned about the streams decides too what is left out here."""
+        if self._learned is not None and isinstance(operator, Steered) and operator.controller.cpu is not None:
+            operator.controller.cpu.control.elsewhere = self._learned.by_others(bucket)
+
+    def _leave_learned(self, operator: Operator, bucket: int) -> None:
+        if self._learned is not None and isinstance(operator, Steered) and operator.controller.cpu is not None:
+            self._learned.leave(bucket, operator.controller.cpu.control.correlations.to_json())
 
     def _diverted(self, operator: Operator, results: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that did not come in, instead of the results."""
