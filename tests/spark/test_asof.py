@@ -1,5 +1,6 @@
 """As-of joins on Spark: tables, streams over restarts, several buckets, a table beside streams, a pipeline's text."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import dovetail as dv
 from dovetail.testing import Push, assert_same_rows, oracle, ordered
 from tests.spark.feeding import Folder, random_batches
-from tests.spark.queries import random_rows
+from tests.spark.queries import SCHEMA, random_rows
 
 BACKWARD, FORWARD = dv.asof(), dv.asof("forward", tolerance="2 seconds")
 NEAREST = dv.asof("nearest", tolerance="1 second", equal=False)
@@ -82,6 +83,50 @@ def test_an_order_holds_across_buckets_and_batches(spark: Any, tmp_path: Path) -
     rows = pa.concat_tables(released).cast(query.schema)
     assert ordered(rows)
     assert_same_rows(_early(rows), _early(oracle(query.model, batches).rows))
+
+
+MATCH = "FROM A ASOF {}JOIN B MATCH_CONDITION (A.ts >= B.ts) ON A.k = B.k"
+SHARED = {
+    "every": f"SELECT A.row AS a, B.row AS b {MATCH.format('LEFT ')}",
+    "some": f"SELECT A.x AS x, B.row AS b {MATCH.format('')} WHERE A.n > 20",
+    "later": f"SELECT A.row AS a, A.g AS g, B.row AS b {MATCH.format('')}",
+}
+
+
+def test_many_share_one_join_and_others_go_on_from_its_checkpoint(spark: Any, tmp_path: Path) -> None:
+    """One that comes with the restart answers the rows that come from then on, over all that is stored."""
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", seed=9, batches=4)
+    for part, names in ((batches[:2], ["every", "some"]), (batches[2:], ["every", "later"])):
+        folder.feed(part)
+        shared = dv.share(*(_member(name, folder.frames()) for name in names))
+        assert shared.explain().count("as-of join") == 1, "one operator"
+        sinks = {name: str(tmp_path / name) for name in names}
+        shared.write(sinks, str(tmp_path / "checkpoint"), trigger={"availableNow": True}).awaitTermination()
+    found, alone = (
+        {name: each(name) for name in SHARED} for each in (partial(_written, folder), partial(_alone, batches))
+    )
+    assert_same_rows(found["every"], alone["every"])
+    assert_same_rows(found["some"], _alone(batches[:2], "some"))
+    own = alone["later"]
+    assert_same_rows(found["later"], own.filter(pc.greater_equal(own["a"], 2000)))
+    assert min(each.num_rows for each in found.values()) > 10
+
+
+def _member(name: str, data: dict[str, Any]) -> dv.Query:
+    streams = [dv.stream(each, frame, time="ts", delay="3 seconds") for each, frame in data.items()]
+    return dv.sql(SHARED[name], *streams, partitions=2).named(name)
+
+
+def _alone(batches: list[Push], name: str) -> pa.Table:
+    """What a query gives by itself, without what only the end would bring."""
+    run = _member(name, {each: SCHEMA.empty_table() for each in "AB"}).local()
+    return pa.concat_tables(run.push(each, table) for push in batches for each, table in push.batch.items())
+
+
+def _written(folder: Folder, name: str) -> pa.Table:
+    query = _member(name, folder.frames())
+    rows = folder.spark.read.schema(query.spark().schema).parquet(str(folder.path / name)).toArrow()
+    return rows.select(query.schema.names).cast(query.schema)
 
 
 def _early(rows: pa.Table) -> pa.Table:

@@ -27,6 +27,7 @@ from dovetail.runtime.spark.query_set import bare as without_data
 from dovetail.testing import Push, assert_same_rows, assert_subset, ordered
 from tests.properties.shared_queries import rows_of
 from tests.spark.feeding import random_batches
+from tests.spark.queries import SCHEMA
 from tests.spark.test_operator import Store
 from tests.spark.test_sharing import QUERIES, bare
 
@@ -153,3 +154,12 @@ def test_a_program_with_its_queries_of_last_time_goes_on_with_the_set_as_it_is()
     assert other.version == later.version + 1
     assert [member.name for member in other.removed] == ["near"]
     assert QuerySet.from_text(other.to_text()).members == other.members
+
+
+def test_as_of_joins_are_refused_with_what_works_instead() -> None:
+    a, b = (
+        dv.stream(name, SCHEMA.empty_table(), time="ts", asof=asof) for name, asof in [("A", None), ("B", dv.asof())]
+    )
+    queries = [dv.join(a, b, on="A.k = B.k", select=f"{column}, B.n").named(column) for column in ("A.x", "A.g")]
+    with pytest.raises(dv.QueryError, match=r"is for window joins: which rows of an as-of .* Leave out changes=, and"):
+        QuerySet.started(dv.share(*queries).groups, None).shared()

@@ -81,11 +81,20 @@ def test_of_a_query(streams: str, options: dict[str, Any], text: str) -> None:
     assert text in str(raised.value)
 
 
-def test_of_what_a_query_is_changed_to_or_shared_with() -> None:
+def test_of_what_a_query_is_changed_to() -> None:
     query = dv.join(stream("T"), stream("Q", dv.asof()), on="T.k = Q.k")
     with pytest.raises(dv.QueryError, match="make the query anew"):
         query.replace(how="left")
-    with pytest.raises(
-        dv.QueryError, match="windows='as of' and runs='shared' do not go together: an as-of join is one operator"
-    ):
-        dv.share(query.named("a"), query.named("b"))
+
+
+def test_of_queries_that_come_to_others_late() -> None:
+    query, other = (
+        dv.join(stream("T"), stream("Q", dv.asof()), on="T.k = Q.k", select=select).named(select[-1])
+        for select in ("T.k, Q.v", "T.v, Q.k")
+    )
+    run = dv.share(query).local()
+    run.push("Q", [{"ts": 1, "k": 1, "v": 1.0}])
+    with pytest.raises(dv.QueryError, match="'k' cannot join running queries: none of them is an as-of join of the"):
+        run.add(other)
+    run.add(query.named("again"))
+    assert set(run.metrics()["queries"]) == {"v", "again"}, "the run goes on as it was"

@@ -58,8 +58,6 @@ def parts_of(routes: Sequence[Routed]) -> list[Part]:
 def obstacle(route: Routed) -> str:
     """Why a query cannot share with any other; empty if it can."""
     query, sink = route.query.model, route.sink
-    if query.answered is not None:
-        return "it is an as-of join"
     refused = refusal(features_of(query, runs="shared"))
     if refused is not None:
         return refused.why

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from dovetail.control.steered_group import SteeredGroup
+from dovetail.control.steered_group import AnyGroup
 from dovetail.engine.admit.door import Lateness
 from dovetail.engine.admit.inputs import Batch, Spans
 from dovetail.engine.buffer.section import Changes, Slices
 from dovetail.engine.operator.engine import Rows
-from dovetail.engine.operator.group import Group
 from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.side_output import GroupsDiverted
 from dovetail.engine.operator.state import FORMAT, read_header
@@ -28,15 +27,12 @@ from dovetail.plan.share_queries import SharedPlan
 class GroupsOperator:
     """The operators of some groups of queries, by group; ``new`` makes one."""
 
-    def __init__(self, groups: Groups, new: Callable[[SharedPlan], SteeredGroup]) -> None:
+    def __init__(self, groups: Groups, new: Callable[[SharedPlan], AnyGroup]) -> None:
         self._new = new
         self.groups = {place: new(plan) for place, plan in groups.plans.items()}
         self._progress: dict[str, dict[str, Any]] = {}
         self.diverted = GroupsDiverted()
-        self.diverted.follow(self._inner())
-
-    def _inner(self) -> dict[str, Group]:
-        return {place: group.operator for place, group in self.groups.items()}
+        self.diverted.follow(self.groups)
 
     def push(
         self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None = None, spans: Spans | None = None
@@ -57,7 +53,7 @@ class GroupsOperator:
     def close(self) -> Rows:
         return chain.from_iterable(group.close() for group in self.groups.values())
 
-    def _with(self, *streams: str) -> Iterator[SteeredGroup]:
+    def _with(self, *streams: str) -> Iterator[AnyGroup]:
         for group in self.groups.values():
             if any(name in group.streams for name in streams):
                 yield group
@@ -72,15 +68,19 @@ class GroupsOperator:
         self._remember()
         if self.groups.keys() - groups.plans.keys():
             self.diverted.gather()
-        changed = {}
-        for place, plan in groups.plans.items():
-            if place in self.groups:
-                changed[place] = self.groups[place].changed(plan)
-            else:
-                changed[place] = self._new(plan)
-                changed[place].start_late(self._progress)
-        self.groups = changed
-        self.diverted.follow(self._inner())
+        plans = groups.plans
+        started = {place: self._started(plan) for place, plan in plans.items() if place not in self.groups}
+        self.groups = {
+            place: started[place] if place in started else self.groups[place].changed(plan)
+            for place, plan in plans.items()
+        }
+        self.diverted.follow(self.groups)
+
+    def _started(self, plan: SharedPlan) -> AnyGroup:
+        """A group that begins after others."""
+        group = self._new(plan)
+        group.start_late(self._progress)
+        return group
 
     def _remember(self) -> None:
         """How far each stream has come."""
@@ -102,8 +102,8 @@ class GroupsOperator:
 
     def measured(self) -> dict[str, Known]:
         """What groups have seen of their streams, of those that have seen enough."""
-        readings = {place: group.statistics()[0].observed.statistics() for place, group in self.groups.items()}
-        found = {place: measured(known) for place, known in readings.items()}
+        readings = {place: group.statistics() for place, group in self.groups.items()}
+        found = {place: measured(each[0].observed.statistics()) for place, each in readings.items() if each}
         return {place: known for place, known in found.items() if known is not None}
 
     def statistics(self) -> tuple[Readings, ...]:

@@ -5,6 +5,8 @@ from typing import Any
 
 from dovetail.control.schedule import schedule_windows
 from dovetail.control.steered import Steered
+from dovetail.engine.admit.diverted import Diverted
+from dovetail.engine.operator.asof_group import AsOfGroup
 from dovetail.engine.operator.engine import Rows
 from dovetail.engine.operator.group import Group, Setup
 from dovetail.plan.share_queries import SharedPlan
@@ -31,6 +33,11 @@ class SteeredGroup(Steered):
         """The names of its streams."""
         return self.operator.streams
 
+    @property
+    def diverted(self) -> Diverted:
+        """The rows that did not come in."""
+        return self.operator.diverted
+
     def progress(self) -> dict[str, dict[str, Any]]:
         """How far each stream has come, for a group that starts later."""
         return self.operator.progress()
@@ -56,3 +63,11 @@ class SteeredGroup(Steered):
     def work(self) -> Rows:
         """The most urgent piece of work."""
         return self.operator.work()
+
+
+AnyGroup = SteeredGroup | AsOfGroup
+
+
+def group_of(shared: SharedPlan, setup: Setup | None = None, meter: Callable[[], float] | None = None) -> AnyGroup:
+    """The operator of a group that starts; in an as-of join there is nothing to control."""
+    return AsOfGroup(shared) if shared.plan.query.answered is not None else SteeredGroup.of(shared, setup, meter)

@@ -143,7 +143,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "Take late='drop' or 'divert'.",
     ),
     Refusal(
-        _AS_OF | {"runs": AXES["runs"][1:]}, "an as-of join is one operator of its own", "Let it run alone, as it is."
+        _AS_OF | {"runs": _TREES}, "an as-of join is one operator, and has no tree", "Leave out plan=, or share it."
     ),
     Refusal(
         _AS_OF | {"budget": tuple(word for word in _BUDGETS if word != "memory fail")},

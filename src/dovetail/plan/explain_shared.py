@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from dovetail.plan.asof_report import asof_report
 from dovetail.plan.assume import assume
 from dovetail.plan.calibrate import load_weights
 from dovetail.plan.explain import Report, explain
@@ -32,6 +33,8 @@ def _operator(shared: SharedPlan) -> Iterator[str]:
 
 
 def _report(shared: SharedPlan) -> Report:
+    if shared.plan.query.answered is not None:
+        return asof_report(shared.plan.query)
     return plan_report(shared.plan, assume(shared.plan.query), load_weights(), by_rule=True)
 
 
@@ -46,7 +49,10 @@ def _queries(groups: Groups, shared: SharedPlan) -> Iterator[str]:
 
 def _own(shared: SharedPlan, member: Member) -> Iterator[str]:
     query = member.query
-    yield "windows " + ", ".join(f"{stream.name} {stream.window}" for stream in query.streams)
+    if query.answered is None:
+        yield "windows " + ", ".join(f"{stream.name} {stream.window}" for stream in query.streams)
+    else:
+        yield ", ".join(f"{each.name} {each.asof.how}" for each in query.streams if each.asof is not None)
     above = [str(part[1]) for part in query.filters if part not in shared.plan.query.filters]
     if above:
         yield "above the join " + " AND ".join(above)

@@ -51,7 +51,7 @@ class Groups:
             _check(member, names, known)
             together.setdefault(signature(member.query), []).append(member)
         shared_schema(given)
-        free = [each for each in together.values() if each[0].query.budget is None]  # a budget is one for all of them
+        free = [each for each in together.values() if _may_leave(each[0])]
         apart = {name: why for each in free for name, why in better_alone(each).items()}
         places = {each.name: place for place, some in together.items() for each in some}
         chosen = tuple(
@@ -77,7 +77,7 @@ class Groups:
         if place is None or place.partition("/")[0] != fitting:
             others = [each for each, where in zip(self.members, self.places, strict=True) if where == fitting]
             seen = (known or {}).get(fitting, ASSUMED)
-            found = verdict(member, others, known=seen) if member.query.budget is None else None
+            found = verdict(member, others, known=seen) if _may_leave(member) else None
             place = f"{fitting}/{member.name}" if found else fitting
             verdicts |= {member.name: found} if found else {}
         return replace(self, members=(*self.members, member), places=(*self.places, place), verdicts=verdicts)
@@ -111,6 +111,11 @@ class Groups:
         return {place: share_plan(members, self.schema, self.schedule, place) for place, members in together.items()}
 
 
+def _may_leave(member: Member) -> bool:
+    """Whether costs decide: a budget is one for all, and answers of as-of joins cost the same for one and for many."""
+    return member.query.budget is None and member.query.answered is None
+
+
 def _named(axes: tuple[Axis, ...]) -> str:
     return " x ".join(map(str, axes)) or "in one cell"
 
@@ -125,11 +130,12 @@ def _check(member: Member, names: set[str], known: dict[str, Stream]) -> None:
         if _as_given(stream) != _as_given(known.setdefault(stream.name, stream)):
             raise QueryError(
                 f"share: query {member.name!r} has another stream {stream.name!r} than the queries before it: "
-                "columns, time, delay and idle must be the same; only windows may differ"
+                "columns, time, delay and idle must be the same; only windows and asof may differ"
             )
 
 
 def _as_given(stream: Stream) -> Stream:
-    """Without its window, for how long it remembers repeats, and columns for the fields of structures that it names."""
+    """Without its window, which of its rows are the best, for how long it remembers repeats, and columns for fields."""
     dedup = None if stream.dedup is None else Dedup(stream.dedup.columns)
-    return replace(stream, window=None, schema=plain_schema(stream.schema), dedup=dedup)
+    asof = None if stream.table is None or stream.asof is None else replace(stream.asof, how="inner")
+    return replace(stream, window=None, asof=asof, schema=plain_schema(stream.schema), dedup=dedup)

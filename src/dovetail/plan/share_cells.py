@@ -21,7 +21,7 @@ _TRIED = (2, 3, 4, 8, 16, 64)  # a checkpoint may have any number of buckets; wh
 
 def own_axes(query: JoinQuery) -> tuple[Axis, ...] | None:
     """The axes of a query that must be apart from the inner joins over its streams; None if it need not be."""
-    if not needs_desk(query):
+    if query.answered is not None or not needs_desk(query):
         return None
     plain = plain_join(query)
     if not query.stepwise and all(serves(partition_grid(plain, buckets), query) for buckets in _TRIED):
@@ -30,5 +30,6 @@ def own_axes(query: JoinQuery) -> tuple[Axis, ...] | None:
 
 
 def plain_join(query: JoinQuery) -> JoinQuery:
-    """The inner join that finds a query's results; one with words for its streams finds them as it is."""
-    return replace(query, how=query.how if query.stepwise else "inner", aggregation=None)
+    """The inner join that finds a query's results; as-of joins, and those with words for streams, do as they are."""
+    as_it_is = query.stepwise or query.answered is not None
+    return replace(query, how=query.how if as_it_is else "inner", aggregation=None)

@@ -26,6 +26,7 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.window import RowWindow, TimeWindow, Window
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
+from dovetail.plan.share_asof import asof_signature, asof_union
 
 ScheduleName = Literal["greedy", "smallest", "largest"]
 
@@ -73,7 +74,8 @@ def share_plan(
     members: Sequence[Member], schema: pa.Schema | None = None, schedule: ScheduleName = "greedy", group: str = ""
 ) -> SharedPlan:
     """The plan of compatible queries as one operator."""
-    plan = plan_query(union_query([member.query for member in members]))
+    queries = [member.query for member in members]
+    plan = plan_query(union_query(queries) if queries[0].answered is None else asof_union(queries))
     return SharedPlan(plan, tuple(members), schema or shared_schema(members), schedule, group)
 
 
@@ -157,6 +159,7 @@ def signature(query: JoinQuery) -> str:
         parts += [("ahead", stream.ahead_us)] if stream.ahead_us is not None else []
         parts += [stream.dedup] if stream.dedup is not None else []
     parts += sorted(_predicate_text(predicate) for predicate in query.predicates)
+    parts += asof_signature(query)
     if query.stepwise:
         parts += [window_sizes(query), sorted(map(str, query.filters))]
     return sha256(repr(parts).encode()).hexdigest()[:16]

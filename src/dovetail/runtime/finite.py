@@ -24,7 +24,6 @@ from dovetail.model.kafka import Kafka
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
-from dovetail.plan.physical import Plan
 from dovetail.runtime.files.feed import all_files
 from dovetail.runtime.files.listing import Known, span
 from dovetail.runtime.files.order import together
@@ -57,14 +56,16 @@ def pushes_of(
         yield {stream.name: table_of(stream, stream.data, pieces, wanted)}
 
 
-def load_tables(operator: Operator, plan: Plan) -> list[Stream]:
-    """Push the tables of a query that have their data, all of them; the streams that are left."""
-    tables = [each for each in plan.query.streams if each.table is not None and _is_finite(each.data)]
+def load_tables(
+    operator: Operator, streams: Sequence[Stream], columns: Mapping[str, Sequence[str]] | None = None
+) -> list[Stream]:
+    """Push the tables among the streams that have their data, all of them; the streams that are left."""
+    tables = [each for each in streams if each.table is not None and _is_finite(each.data)]
     for table in tables:
-        for push in pushes_of([table], plan.columns):
+        for push in pushes_of([table], columns):
             assert not list(operator.push(push)), "nothing has come yet that a table could answer"
         assert not list(operator.advance(table.name, AFTER_ALL))
-    return [stream for stream in plan.query.streams if stream not in tables]
+    return [stream for stream in streams if stream not in tables]
 
 
 def _is_finite(data: Any) -> bool:

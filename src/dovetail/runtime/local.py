@@ -85,7 +85,7 @@ class Run:
                 if self._last_good is not None:
                     self._last_good.keep(changes)  # slices that are read back are not told again as changes
         else:
-            load_tables(self.operator, plan)
+            load_tables(self.operator, plan.query.streams, plan.columns)
         self._keep()
 
     def _begin(self, schema: pa.Schema, queries: Sequence[JoinQuery], operator: Operator) -> None:

@@ -8,15 +8,17 @@ from typing import Any
 import pyarrow as pa
 
 from dovetail.control.groups import GroupsOperator, written_places
-from dovetail.control.steered_group import SteeredGroup
+from dovetail.control.steered_group import group_of
+from dovetail.engine.operator.asof_group import AsOfGroup
 from dovetail.engine.operator.engine import Stopwatch
 from dovetail.engine.operator.group import Setup
 from dovetail.engine.operator.snapshot import pack_snapshot, readable, unpack_snapshot
 from dovetail.errors import DataError, QueryError
+from dovetail.plan.asof_report import asof_report
 from dovetail.plan.explain import explain
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import member_of
-from dovetail.runtime.finite import pushes_of
+from dovetail.runtime.finite import load_tables, pushes_of
 from dovetail.runtime.local import Run
 from dovetail.runtime.plans import plans_of
 from dovetail.runtime.wall_stopwatch import WallStopwatch
@@ -60,12 +62,14 @@ class SharedRun(Run):
                 groups = _as_written(groups, written_places(changes.header))
         _check_eager(eager, groups)
         setup = Setup(stopwatch or WallStopwatch(), block_rows or (None if eager else _PIECE_ROWS), eager)
-        self._operators = GroupsOperator(groups, partial(SteeredGroup.of, setup=setup, meter=meter))
+        self._operators = GroupsOperator(groups, partial(group_of, setup=setup, meter=meter))
         self._begin(groups.schema, [member.query for member in groups.members], self._operators)
         self._groups = groups
         if changes is not None:
             with readable():
                 self._operators.apply(changes)
+        else:
+            load_tables(self._operators, groups.streams)
 
     def work(self, seconds: float | None = None) -> pa.Table:
         """Do the most urgent work for so long, or all there is; the results that became certain.
@@ -115,7 +119,10 @@ class SharedRun(Run):
 
     def plan_report(self) -> dict[str, Any]:
         """The plan of each operator as it runs now, with its queries; measured beside predicted."""
-        return {"operators": plans_of(self.operator)}
+        answering = [group.shared for group in self._operators.groups.values() if isinstance(group, AsOfGroup)]
+        names = [[member.name for member in shared.members] for shared in answering]
+        asof = [{"queries": some} | asof_report(of.plan.query) for some, of in zip(names, answering, strict=True)]
+        return {"operators": plans_of(self.operator) + asof}
 
     def explain(self) -> str:
         """The same in words."""
@@ -155,6 +162,6 @@ def _unused(names: list[str]) -> str:
 
 def collect_shared(groups: Groups) -> pa.Table:
     """Run finite inputs to the end, in order of event time."""
-    operator = GroupsOperator(groups, SteeredGroup.of)
+    operator = GroupsOperator(groups, group_of)
     batches = [*(batch for push in pushes_of(groups.streams) for batch in operator.push(push)), *operator.close()]
     return pa.Table.from_batches(batches, groups.schema)

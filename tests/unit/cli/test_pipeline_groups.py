@@ -65,6 +65,26 @@ def test_row_windows_keep_the_order_of_their_streams() -> None:
     assert shared_names(rows.format("T, H", 5), rows.format("H, T", 5), rows.format("T, H", 9)) == ["s0, s2", "s1"]
 
 
+MATCH = "ASOF {}JOIN H MATCH_CONDITION (T.ts >= H.ts) ON T.k = H.k"
+
+
+def test_as_of_joins_share_where_the_same_row_is_the_best(tmp_path: Path) -> None:
+    left, some = (
+        f"SELECT T.k, H.v FROM T {MATCH.format('LEFT ')}",
+        f"SELECT H.v FROM T {MATCH.format('')} WHERE T.v > 9",
+    )
+    tied = f"SELECT H.s FROM T {MATCH.format('')}"
+    assert shared_names(left, NEAR, tied, some) == ["s0, s3", "s1", "s2"], "among equal times H.s would choose another"
+    inserts = (f"INSERT INTO s{at} WITH (format = 'noop') {each};" for at, each in enumerate((left, some)))
+    assert explained(tmp_path, STREAMS + " ".join(inserts)).startswith(
+        "s0 (noop), s1 (noop) share one join\n"
+        "  no checkpoint: every run starts afresh\n"
+        "  s0: H left, order none\n"
+        "  s1: H inner, above the join gt(T.v, 9.0), order none\n"
+        "as-of join of 2 streams, one operator"
+    )
+
+
 REASONS = {
     "no other": ((NEAR,), {}, NOBODY),
     "another condition": ((NEAR, "SELECT T.k FROM T, H WHERE T.v = H.v WINDOW 1 SECOND"), {}, NOBODY),

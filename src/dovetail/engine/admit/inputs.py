@@ -80,6 +80,19 @@ class Inputs(HeaderSection):
         self.watermarks.promise(name, time_us)
         self.horizon.promised(time_us)
 
+    def progress(self) -> dict[str, dict[str, Any]]:
+        """How far each stream has come, for an operator that starts later."""
+        reference = {"reference": self.horizon.reference, "latest": self.latest}
+        return {name: each | reference for name, each in self.watermarks.progress().items()}
+
+    def start_late(self, progress: Mapping[str, Mapping[str, Any]]) -> int:
+        """Begin with the progress that others have seen: what is late for them is late here. The latest time of it."""
+        self.watermarks.start_late(progress)
+        known = [progress[name] for name in self.doors if name in progress]
+        reached = (each.get("reference") for each in known)
+        self.horizon.reference = max((time for time in reached if time is not None), default=None)
+        return max((int(each.get("latest", each["watermark"])) for each in known), default=BEFORE_ALL)
+
     def lateness(self) -> dict[str, Lateness]:
         """Of each stream whose late rows are dropped, and for which a longer delay would have kept some."""
         late = self.doors.items() if self._drops_late else ()

@@ -84,7 +84,7 @@ class AsOfOperator:
         self._held = Pile("held", result_times, BEFORE_ALL, query.schema.names)
         self._given = _Given()
         self._limit = None if query.budget is None else Limit(query.budget)
-        self._state = State(self._sections())
+        self._state = State(self.sections())
 
     def push(
         self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None = None, spans: Spans | None = None
@@ -194,7 +194,8 @@ class AsOfOperator:
     def adopt(self, decision: Decision) -> None:
         """There is nothing to decide."""
 
-    def _sections(self) -> list[Section]:
+    def sections(self) -> list[Section]:
+        """Its parts of the state."""
         doors = self.inputs.doors
         stored = [Stored(side, doors[name].stored) for name, side in self.sides.items()]
         return [*self.inputs.sections(), *stored, self._waiting, self._held, self._given]
@@ -210,6 +211,10 @@ class AsOfOperator:
     def apply(self, changes: Changes) -> None:
         """Take over what another operator of the same plan did to the same state."""
         self._state.apply(changes)
+        self.resume()
+
+    def resume(self) -> None:
+        """Answer again the rows that wait, if they were read back."""
         asked = self._waiting.read_back()
         if asked is not None:
             marks = self.inputs.watermarks

@@ -10,7 +10,7 @@ tuples, and who needs them looks at new tuples only.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,6 @@ from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import Lateness, Read
 from dovetail.engine.admit.inputs import Batch, Spans
 from dovetail.engine.block.block import interleave
-from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.section import Changes, HeaderSection, SliceKey, Slices, whole_numbers
 from dovetail.engine.combine.staged import StagedProbe, Suspended
 from dovetail.engine.deliver.desk import number_of
@@ -76,7 +75,9 @@ class Group:
         subscriptions = Subscriptions.of(shared)
         exit_of = shared_exit(shared, subscriptions.places)
         stopwatch, block_rows = self.setup.stopwatch, self.setup.block_rows
-        self._engine = Engine(_with_epochs(shared.plan), stopwatch, block_rows, self.setup.store, exit_of)
+        self._engine = Engine(
+            with_epochs(shared.plan, shared.plan.query.names), stopwatch, block_rows, self.setup.store, exit_of
+        )
         self._line = self._engine.line
         self._members = Members(subscriptions, self._hold)
         self.worked = Worked("", 0)
@@ -220,17 +221,11 @@ class Group:
 
     def progress(self) -> dict[str, dict[str, Any]]:
         """How far each stream has come, for a group that starts later."""
-        inputs = self._line.inputs
-        reference = {"reference": inputs.horizon.reference, "latest": inputs.latest}
-        return {name: each | reference for name, each in inputs.watermarks.progress().items()}
+        return self._line.inputs.progress()
 
     def start_late(self, progress: Mapping[str, Mapping[str, Any]]) -> None:
         """Begin with the progress that other groups have seen: what is late for them is late here."""
-        self._line.inputs.watermarks.start_late(progress)
-        known = [progress[name] for name in self.streams if name in progress]
-        reached = (each.get("reference") for each in known)
-        self._line.inputs.horizon.reference = max((time for time in reached if time is not None), default=None)
-        latest = max((int(each.get("latest", each["watermark"])) for each in known), default=BEFORE_ALL)
+        latest = self._line.inputs.start_late(progress)
         self._members.subscriptions = Subscriptions.late(self.shared, latest)
         self._renew_router()
 
@@ -244,7 +239,7 @@ class Group:
         if shared.plan.query == self.shared.plan.query:
             self.shared = shared
             self._follow(schedule or Schedule((window_sizes(shared.plan.query),), (0,)))
-            self._hold.pile.change(lambda rows: _fit(rows, inner_schema(shared)))
+            self._hold.pile.change(lambda rows: fit(rows, inner_schema(shared)))
             self._members.subscriptions = self.subscriptions.changed(shared, self._progress())
             self._renew_router()
             return self
@@ -290,7 +285,7 @@ class Group:
         fitted = {}
         for (section, number), rows in slices.items():
             schema = self._schema_of(section)
-            fitted[section, number] = rows if schema is None else _fit(rows, schema)
+            fitted[section, number] = rows if schema is None else fit(rows, schema)
         return fitted
 
     def _schema_of(self, section: str) -> pa.Schema | None:
@@ -371,7 +366,8 @@ class Members(HeaderSection):
         self._hold.delivered = Counter(whole_numbers(header["delivered"]))
 
 
-def _fit(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def fit(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Rows with these columns: NULL where they have none."""
     columns = dict(zip(rows.schema.names, rows.columns, strict=True))
     arrays = [
         columns[field.name] if field.name in columns and columns[field.name].type == field.type
@@ -381,15 +377,17 @@ def _fit(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _with_epochs(plan: Plan) -> Plan:
-    """The plan with one more stored column per stream."""
+def with_epochs(plan: Plan, names: Sequence[str]) -> Plan:
+    """The plan with one more stored column for each of these streams."""
     query = plan.query
     epoch = pa.field(MEMBERSHIP, pa.int32())
-    streams = tuple(replace(stream, schema=stream.schema.append(epoch)) for stream in query.streams)
-    epochs = {stream.name: Column(stream.name, MEMBERSHIP, pa.int32()) for stream in query.seen}
-    select = tuple(Output(f"{name}.{MEMBERSHIP}", column) for name, column in epochs.items())
+    streams = tuple(
+        replace(each, schema=each.schema.append(epoch)) if each.name in names else each for each in query.streams
+    )
+    seen = [stream.name for stream in query.seen if stream.name in names]
+    select = tuple(Output(f"{name}.{MEMBERSHIP}", Column(name, MEMBERSHIP, pa.int32())) for name in seen)
     storage = {
-        name: replace(each, columns=tuple(dict.fromkeys([*each.columns, MEMBERSHIP])))
+        name: replace(each, columns=tuple(dict.fromkeys([*each.columns, MEMBERSHIP]))) if name in names else each
         for name, each in plan.storage.items()
     }
     return replace(plan, query=replace(query, streams=streams, select=(*query.select, *select)), storage=storage)

@@ -5,26 +5,37 @@ ends leaves its rows here.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.buffer.section import SliceKey, Slices
 from dovetail.engine.deliver.route import MEMBERSHIP
-from dovetail.engine.operator.group import Group
 from dovetail.model.stream import Stream
 
 _SECTION = "diverted"
+
+
+class _Group(Protocol):
+    """What must be known of a group."""
+
+    @property
+    def streams(self) -> tuple[str, ...]: ...
+
+    @property
+    def diverted(self) -> Diverted: ...
 
 
 class GroupsDiverted:
     """What ``late`` and ``take_late`` of a shared run give."""
 
     def __init__(self) -> None:
-        self._groups: Mapping[str, Group] = {}
+        self._groups: Mapping[str, _Group] = {}
         self._gathered = pa.table({})
 
-    def follow(self, groups: Mapping[str, Group]) -> None:
+    def follow(self, groups: Mapping[str, _Group]) -> None:
         """From now on it is the side output of these."""
         self._groups = groups
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dovetail.model.nested import plain_schema
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
-from dovetail.model.window import TimeWindow, Window
+from dovetail.model.window import TimeWindow
 
 STATE_FORMAT = 2  # part of the fingerprint of a checkpoint
 
@@ -91,7 +91,7 @@ def _waiting_rows(query: JoinQuery) -> list[str]:
 def describe_shared(query: JoinQuery) -> str:
     """Of queries that share an operator: what they have in common, which is all that their state depends on."""
     streams = [
-        f"  stream {stream.name}: time {stream.time}, window of {_kind(stream.window)}, "
+        f"  stream {stream.name}: time {stream.time}, {_shared_kind(stream)}, "
         + ", ".join(f"{field.name} {field.type}" for field in plain_schema(stream.schema))
         for stream in query.streams
     ]
@@ -99,8 +99,10 @@ def describe_shared(query: JoinQuery) -> str:
     return "\n".join([*streams, f"  shared inner join on {conditions}, late {query.late}"])
 
 
-def _kind(window: Window | None) -> str:
-    return "time" if isinstance(window, TimeWindow) else "rows"
+def _shared_kind(stream: Stream) -> str:
+    if stream.asof is not None:
+        return f"as of {stream.asof}"
+    return f"window of {'time' if isinstance(stream.window, TimeWindow) else 'rows'}"
 
 
 def _describe_1(query: JoinQuery) -> str:

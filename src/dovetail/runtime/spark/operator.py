@@ -22,7 +22,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dovetail.control.steered import Steered
-from dovetail.control.steered_group import SteeredGroup
+from dovetail.control.steered_group import group_of as group_of_plan
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.section import Changes, SliceKey
 from dovetail.engine.operator.contract import Operator
@@ -100,7 +100,7 @@ class Job:
         """A new operator; what it spills goes to ``parts``."""
         if self.shared is not None:
             setup = self._setup(parts)
-            return ChangingGroup.of_set(self.shared, setup) if self.changes else SteeredGroup.of(self.shared, setup)
+            return ChangingGroup.of_set(self.shared, setup) if self.changes else group_of_plan(self.shared, setup)
         stopwatch = WallStopwatch(self.plan.query.order)
         hands = Hands(stopwatch, store=parts if self.spills else None)
         return operator_of(self.plan, hands) if self.plan.query.answered is not None else shaped(self.plan, hands)

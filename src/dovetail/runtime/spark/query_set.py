@@ -71,7 +71,13 @@ class QuerySet:
                 f"{' and '.join(others)} (streams, join predicate, late, budget and buckets must be the same). "
                 "Start those by themselves."
             )
-        return next(iter(plans.values()))
+        shared = next(iter(plans.values()))
+        if shared.plan.query.answered is not None:
+            raise QueryError(
+                "write(changes=True) is for window joins: which rows of an as-of join were stored depends on the "
+                "queries it began with. Leave out changes=, and start again with other queries over the same checkpoint"
+            )
+        return shared
 
     def to_text(self) -> str:
         """One line."""
