@@ -20,8 +20,6 @@ import numpy as np
 import pyarrow as pa
 
 import dovetail as dv
-from dovetail.control.controller import Controller
-from dovetail.control.cpu_budget import CpuBudget
 from dovetail.control.steered import Steered
 from dovetail.control.throttle import Throttle
 from dovetail.model.shedding import Shed
@@ -93,30 +91,20 @@ class Arranged(MeteredRun):
         if load.orders:
             self._keep_orders(load.orders)
         if load.imposed is not None:
-            self._cpu.control.throttle = _Imposed(boost=1.0, z=load.imposed, fixed=True)
+            self.cpu.control.throttle = _Imposed(boost=1.0, z=load.imposed, fixed=True)
         self.run.tick(0)
 
     def _keep_orders(self, kept: Orders) -> None:
-        self._controller.replanning = None
-        self._cpu._reordered = lambda windows, rates, orders, supply: kept  # type: ignore[method-assign]
-
-    @property
-    def _cpu(self) -> CpuBudget:
-        assert self._controller.cpu is not None
-        return self._controller.cpu
-
-    @property
-    def _controller(self) -> Controller:
-        assert isinstance(self.run.operator, Steered)
-        return self.run.operator.controller
+        self.controller.replanning = None
+        self.cpu._reordered = lambda windows, rates, orders, supply: kept  # type: ignore[method-assign]
 
     def step(self, arrivals: Mapping[str, pa.Table], now_us: int) -> list[pa.Table]:
         """Arrivals come in, then time passes; the results of both."""
         found = super().step({name: rows for name, rows in arrivals.items() if rows.num_rows}, now_us)
         if not self._load.saves:
-            self._cpu.time.credit_s = min(self._cpu.time.credit_s, 0.0)
+            self.cpu.time.credit_s = min(self.cpu.time.credit_s, 0.0)
         if self._load.opened_s is not None and now_us == round(self._load.opened_s * _SECOND):
-            self._cpu.control.throttle = Throttle(self._load.query.model.budget.settings.boost)  # type: ignore[union-attr]
+            self.cpu.control.throttle = Throttle(self._load.query.model.budget.settings.boost)  # type: ignore[union-attr]
             (readings,) = self.run.operator.statistics()
             assert isinstance(self.run.operator, Steered)
             self.run.operator.adopt(replace(readings.decision, shed=Shed()))

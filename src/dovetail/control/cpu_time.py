@@ -34,9 +34,13 @@ class CpuTime:
         """Take what was used since the last reading off what was given."""
         read = self._meter()
         spent, self._read = read - self._read, read
-        self.used_s += spent
-        self.credit_s -= spent
+        self.spend(spent)
         return spent
+
+    def spend(self, seconds: float) -> None:
+        """Take so much off what was given."""
+        self.used_s += seconds
+        self.credit_s -= seconds
 
     def tick(self, now_us: int) -> None:
         """Time has passed."""

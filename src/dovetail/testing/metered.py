@@ -21,6 +21,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.api import Query
+from dovetail.control.controller import Controller
+from dovetail.control.cpu_budget import CpuBudget
+from dovetail.control.steered import Steered
 from dovetail.plan.physical import Plan
 from dovetail.runtime.local import Run
 
@@ -48,13 +51,15 @@ class MeteredRun:
             return 0.0
         (readings,) = self.run.operator.statistics()
         done = self.compared + self._row * sum(readings.joined().values()) if self._row else self.compared
-        return done / self._capacity + self._decisions * self._decision_s
+        return done / self._capacity
 
     def step(self, arrivals: Mapping[str, pa.Table], now_us: int) -> list[pa.Table]:
         """Rows come in, then time passes; the results of both."""
         found = [self.run.push(name, rows) for name, rows in arrivals.items()]
-        self._decisions = now_us // self._interval_us
-        return [*found, self.run.tick(now_us)]
+        found.append(self.run.tick(now_us))
+        before, self._decisions = self._decisions, now_us // self._interval_us
+        self.cpu.time.spend((self._decisions - before) * self._decision_s)
+        return found
 
     def close(self) -> pa.Table:
         """Join what still waits, whatever the time."""
@@ -64,6 +69,18 @@ class MeteredRun:
         """The event times of a stream's rows, in microseconds."""
         found: npt.NDArray[np.int64] = rows[self._query.model.stream(stream).time].cast(pa.int64()).to_numpy()
         return found
+
+    @property
+    def controller(self) -> Controller:
+        """What steers the join."""
+        assert isinstance(self.run.operator, Steered)
+        return self.run.operator.controller
+
+    @property
+    def cpu(self) -> CpuBudget:
+        """Its budget."""
+        assert self.controller.cpu is not None
+        return self.controller.cpu
 
     @property
     def schema(self) -> pa.Schema:
