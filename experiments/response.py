@@ -97,16 +97,20 @@ def play(streams: Streams, order: Order, compare_s: float, arrivals: Sequence[Ar
     return simulate(dv.join(s, t, on="S.k = T.k", select="S.ts AS s, T.ts AS t", order=order), arrivals, service)
 
 
-def clocked(log: Log, factor: float) -> Iterator[Turn]:
-    """What was played, on a clock by which every tuple takes ``factor`` times as long."""
+def clocked(log: Log, factor: float, apart: bool = False) -> Iterator[Turn]:
+    """What was played, on a clock by which every tuple takes ``factor`` times as long.
+
+    ``apart``: every stream has a server of its own, and none waits for the other's.
+    """
     joined = {turn: list(works) for turn, works in groupby(log.processed, key=lambda work: work.turn)}
-    now = 0.0
+    free: dict[str, float] = {}
     for number, seen in enumerate(log.seen, start=1):
-        at = now = max(now, seen.arrival.at)
+        server = seen.arrival.stream if apart else ""
+        at = free[server] = max(free.get(server, 0.0), seen.arrival.at)
         ended = []
         for work in joined.get(number, ()):
-            now += factor * (work.ended - work.began)
-            ended.append((work.stream, work.time_us, now))
+            free[server] += factor * (work.ended - work.began)
+            ended.append((work.stream, work.time_us, free[server]))
         yield Turn(seen.arrival, at, ended)
 
 
@@ -133,6 +137,12 @@ def responses(turns: Iterator[Turn]) -> list[Response]:
 def mean_response(streams: Streams, order: Order, compare_s: float) -> float:
     """The average over all tuples of both streams."""
     return fmean(each.seconds for each in _responses(streams, order, compare_s))
+
+
+def response_apart(streams: Streams, order: Order, compare_s: float) -> float:
+    """The average if every stream has a server of its own."""
+    turns = clocked(_played(streams, order, 1e-6), compare_s / 1e-6, apart=True)
+    return fmean(each.seconds for each in responses(turns))
 
 
 def steady_response(streams: Streams, order: Order, compare_s: float, of: str = "ST") -> float:
