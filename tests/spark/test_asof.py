@@ -85,6 +85,41 @@ def test_an_order_holds_across_buckets_and_batches(spark: Any, tmp_path: Path) -
     assert_same_rows(_early(rows), _early(oracle(query.model, batches).rows))
 
 
+def test_one_after_the_other_across_restarts(spark: Any, tmp_path: Path) -> None:
+    """Each A with the last B, and with the last C of the key that this B has: two joins in one query of Spark's."""
+    folder = Folder(spark, tmp_path, "ABC")
+    far = Push({name: random_rows(seed, 5, 600, 1, first_row=9000) for seed, name in enumerate("ABC")})
+    batches = [*random_batches("ABC", seed=4, batches=3), far]
+    for part in (batches[:2], batches[2:]):
+        folder.feed(part)
+        frames = folder.frames()
+        then = _then(_first(frames).spark(), frames["C"])
+        folder.run(then.spark())
+    pushed = [Push({name: rows for name, rows in push.batch.items() if name != "C"}) for push in batches]
+    both = oracle(_first(folder.frames()).model, pushed).rows.drop_columns(["result_time"])
+    third = pa.concat_tables(push.batch["C"] for push in batches if "C" in push.batch)
+    expected = oracle(_then(both, third).model, [Push({"AB": both, "C": third})]).rows
+    assert_same_rows(_early(folder.rows(then)), _early(expected))
+    assert _early(expected).num_rows > 50
+
+
+def _first(data: dict[str, Any]) -> dv.Query:
+    streams = [
+        dv.stream(name, data[name], time="ts", delay="3 seconds", asof=BACKWARD if name == "B" else None)
+        for name in "AB"
+    ]
+    select = "A.ts, A.row AS a, B.row AS b, B.g"
+    return dv.join(*streams, on="A.k = B.k", select=select, how="left", order="hold", partitions=2)
+
+
+def _then(both: Any, third: Any) -> dv.Query:
+    streams = [
+        dv.stream("AB", both, time="ts"),
+        dv.stream("C", third, time="ts", delay="3 seconds", asof=BACKWARD),
+    ]
+    return dv.join(*streams, on="AB.g = C.g", select="AB.a, AB.b, C.row AS c", how="left", partitions=2)
+
+
 MATCH = "FROM A ASOF {}JOIN B MATCH_CONDITION (A.ts >= B.ts) ON A.k = B.k"
 SHARED = {
     "every": f"SELECT A.row AS a, B.row AS b {MATCH.format('LEFT ')}",

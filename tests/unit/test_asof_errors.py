@@ -43,6 +43,11 @@ def test_of_a_stream() -> None:
         ("tq", {"on": "TRUE"}, "answers the rows of one stream, the one without asof=, and here none is left"),
         ("TSq", {"on": "TRUE"}, "the one without asof=, and here 'T', 'S' are; give all others an asof="),
         ("Tqr", {"on": "T.k = q.k AND q.k = r.k"}, "condition 'q.k = r.k' is about 'q', 'r'; in an as-of join a"),
+        (
+            "Tqr",
+            {"on": "T.k = q.k AND q.k = r.k"},
+            "Answer 'T' in a query of its own first, in order, and let its results",
+        ),
         ("Tq", {"on": "T.k = q.k AND T.v > q.v"}, "all of them would have to be kept for ever; limit them with asof(t"),
         (
             "Tq",

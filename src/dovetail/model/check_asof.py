@@ -38,7 +38,8 @@ def check_asof(streams: Sequence[Stream], name: str, predicates: Sequence[Predic
             between = ", ".join(map(repr, sorted(predicate_streams(predicate))))
             raise QueryError(
                 f"condition '{predicate}' is about {between}; in an as-of join a condition ties one as-of stream to "
-                f"{name!r}, whose rows are answered"
+                f"{name!r}, whose rows are answered. Answer {name!r} in a query of its own first, in order, and let "
+                "its results be the stream that is answered next"
             )
         (other,) = others
         stream = next(each for each in streams if each.name == other)

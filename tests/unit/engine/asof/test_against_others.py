@@ -82,6 +82,35 @@ def test_duckdb_gives_the_same_for_shifted_times(shifted: str) -> None:
 
 
 @pytest.mark.parametrize("pieces", [1, 7])
+def test_duckdb_gives_the_same_for_one_after_the_other(pieces: int) -> None:
+    """Each T with the last Q, and with the last R of the key that this Q has."""
+    tables = {name: table(seed, 5, 3) for seed, name in enumerate("TQR", 7)}
+    t_rows, q_rows, r_rows = tables.values()
+    relation = duckdb.sql(
+        "SELECT T.v, Q.v, R.v FROM t_rows T ASOF LEFT JOIN q_rows Q ON T.k = Q.k AND T.ts >= Q.ts "
+        "ASOF LEFT JOIN r_rows R ON Q.s = R.s AND T.ts >= R.ts"
+    )
+    assert relation is not None
+    answered, quotes, rates = (
+        dv.stream(name, time="ts", schema=rows.schema, asof=None if name == "T" else dv.asof())
+        for name, rows in tables.items()
+    )
+    first = dv.join(answered, quotes, on="T.k = Q.k", select="T.ts, T.v AS t, Q.v AS q, Q.s", how="left", order="hold")
+    both = dv.stream("TQ", time="ts", schema=first.schema.remove(0))
+    then = dv.join(both, rates, on="TQ.s = R.s", select="TQ.t, TQ.q, R.v AS r", how="left")
+    one, two = first.local(), then.local()
+    found, size = list[pa.Table](), -(-ROWS // pieces)
+    for at in range(0, ROWS, size):
+        for name, rows in (("T", t_rows), ("Q", q_rows)):
+            found.append(two.push("TQ", one.push(name, rows.slice(at, size)).drop_columns(["result_time"])))
+        found.append(two.push("R", r_rows.slice(at, size)))
+    found += [two.push("TQ", one.close().drop_columns(["result_time"])), two.close()]
+    rows = pa.concat_tables(found)
+    given = zip(*(rows[name].to_pylist() for name in "tqr"), strict=True)
+    assert sorted(given, key=str) == sorted(relation.fetchall(), key=str)
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
 @pytest.mark.parametrize("equal", [True, False])
 @pytest.mark.parametrize("tolerance", [None, 20])
 @pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
