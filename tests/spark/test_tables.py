@@ -42,12 +42,13 @@ def test_a_static_table_answers_streams_over_a_restart(spark: Any, tmp_path: Pat
     assert_same_rows(folder.rows(query), oracle(query.model, [Push.of("B", loaded), *batches]).rows)
 
 
-def test_versions_are_waited_for_until_they_are_loaded(spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ttl", [None, "0.3 seconds"])
+def test_versions_are_waited_for_until_they_are_loaded(spark: Any, tmp_path: Path, ttl: str | None) -> None:
     folder = Folder(spark, tmp_path, "AB")
     batches = [*random_batches("AB", seed=5, batches=4), _far("AB")]
     for part in (batches[:2], batches[2:]):
         folder.feed(part)
-        loaded: dict[str, Any] = {"ready": "1970-01-01 00:00:06+00:00", "delay": "2 seconds"}
+        loaded: dict[str, Any] = {"ready": "1970-01-01 00:00:06+00:00", "delay": "2 seconds", "ttl": ttl}
         table = dv.table("B", folder.frame("B"), key="g", time="ts", **loaded)
         stream = dv.stream("A", folder.frame("A"), time="ts", delay="3 seconds")
         query = dv.join(stream, table, on="A.g = B.g", select="A.row AS a, B.row AS b", how="left", partitions=3)
@@ -55,6 +56,7 @@ def test_versions_are_waited_for_until_they_are_loaded(spark: Any, tmp_path: Pat
     expected = _early(oracle(query.model, batches).rows)
     assert_same_rows(_early(folder.rows(query)), expected)
     assert expected.num_rows > 50
+    assert (expected["b"].null_count > 30) is (ttl is not None), "versions end with their time to live"
 
 
 @pytest.mark.parametrize("on", ["A.k = B.k", "A.n < B.n - 30"])

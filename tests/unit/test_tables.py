@@ -16,6 +16,9 @@ PRICES = pa.schema({"since": pa.timestamp("us"), "sku": pa.int64(), "price": pa.
 ROWS = {"sku": [7, 8, None], "price": [9.5, 3.0, 1.0]}
 
 
+ODD: Any = 3
+
+
 def orders(**options: Any) -> Any:
     return dv.stream("O", time="ts", schema=ORDERS, **options)
 
@@ -136,7 +139,10 @@ def test_versions_are_forgotten_when_their_time_is_over() -> None:
             lambda: dv.table("P", pa.table(ROWS), key="sku", ttl="1 day"),
             "is how long a version is valid; say from when",
         ),
-        (lambda: versions(ttl="-1 day"), "tolerance"),
+        (lambda: versions(ttl="-1 day"), "table 'P': ttl '-1 day' is negative; a duration is zero or more"),
+        (lambda: dv.table("P", pa.table(ROWS)), "table 'P' has no key; say with key="),
+        (lambda: dv.table("P", pa.table(ROWS), key=ODD), "table 'P': key=3: name a column, or several in a list"),
+        (lambda: dv.table("P", pa.table(ROWS), key="sku", ready="2026-07-01"), "is loaded before the first row. Leave"),
         (lambda: versions(ready="soon"), "table 'P': ready='soon': give a datetime, or text like"),
         (lambda: versions(ready=datetime(2026, 1, 1, tzinfo=UTC)), "with a zone if the table's times have one"),
         (lambda: join(versions(), "O.n = P.price"), "table 'P' has the key sku, and no condition ties 'sku' to 'O'"),

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from dovetail.api.streams import as_data, stream
 from dovetail.errors import StreamError
-from dovetail.model.asof import asof
+from dovetail.model.asof import AsOf
+from dovetail.model.duration import duration_us
 from dovetail.model.sources import Source
 from dovetail.model.stream import Stream
 from dovetail.model.table import ALWAYS, ALWAYS_US, Table, as_key
@@ -19,7 +20,7 @@ def table(
     name: str,
     data: Any = None,
     *,
-    key: str | Sequence[str],
+    key: str | Sequence[str] = (),
     time: str | None = None,
     ready: str | datetime | None = None,
     delay: str | timedelta = "0 seconds",
@@ -47,8 +48,13 @@ def table(
             raise StreamError(
                 f"table {name!r}: ttl={ttl!r} is how long a version is valid; say from when on, with time="
             )
+        if ready is not None:
+            raise StreamError(
+                f"table {name!r}: ready={ready!r} is for versions that come in time; this one has no time=, and is "
+                "loaded before the first row. Leave it out"
+            )
         data, time = _always(name, data), ALWAYS
-    made = stream(name, data, time=time, delay=delay, schema=schema, asof=asof(tolerance=ttl))
+    made = stream(name, data, time=time, delay=delay, schema=schema, asof=AsOf(tolerance_us=_lifetime(name, ttl)))
     ready_us = None if ready is None else _moment(name, ready, made.time_type)
     return replace(made, table=Table(as_key(key), ready_us))
 
@@ -66,6 +72,13 @@ def _always(name: str, data: Any) -> Any:
         f"table {name!r} has no time=, so its rows are valid at all times and must be here when it is made: give data "
         "that come to an end, or say with time= from when on a version is valid"
     )
+
+
+def _lifetime(name: str, ttl: Any) -> int | None:
+    try:
+        return None if ttl is None else duration_us(ttl)
+    except ValueError as error:
+        raise StreamError(f"table {name!r}: ttl {error}") from error
 
 
 def _moment(name: str, ready: Any, type_: pa.DataType) -> int:

@@ -35,13 +35,16 @@ class Table:
 
 def as_key(key: Any) -> tuple[str, ...]:
     """The columns of a key: one, or several."""
-    return (key,) if isinstance(key, str) else tuple(key or ())
+    return tuple(key or ()) if key is None or (isinstance(key, Sequence) and not isinstance(key, str)) else (key,)
 
 
 def check_table(name: str, schema: pa.Schema, table: Any) -> None:
     """StreamError unless the table has a key, of columns that there are."""
     if not isinstance(table, Table):
         raise StreamError(f"stream {name!r}: table={table!r}: make a table with dovetail.table(...)")
+    odd = next((column for column in table.key if not isinstance(column, str)), None)
+    if odd is not None:
+        raise StreamError(f"table {name!r}: key={odd!r}: name a column, or several in a list")
     if not table.key:
         raise StreamError(f"table {name!r} has no key; say with key= which columns tell its rows apart")
     for column in table.key:
