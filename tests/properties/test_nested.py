@@ -14,6 +14,7 @@ from dovetail.model.stream import Stream
 from dovetail.testing import Close, Push, Script, assert_same_rows, oracle, play
 from tests.properties.queries import Draw, RandomQuery, queries
 from tests.properties.scripts import scripts
+from tests.properties.test_intervals import interval_queries
 from tests.properties.test_orders import resumed
 from tests.properties.test_outer import outer_queries
 
@@ -43,7 +44,7 @@ def _inside(found: re.Match[str]) -> str:
 
 @st.composite
 def cases(draw: Draw) -> tuple[RandomQuery, Script, Script]:
-    drawn: RandomQuery = draw(queries(most=3) | outer_queries())
+    drawn: RandomQuery = draw(queries(most=3) | outer_queries() | interval_queries(most=3))
     if drawn.select is None:
         drawn = replace(drawn, select=", ".join(f"{s.name}.i AS {s.name}i" for s in drawn.streams))
     script = draw(scripts(drawn))

@@ -24,6 +24,8 @@ TIES = ["{a}.k = {b}.k", "{a}.k = {b}.k", "{a}.g = {b}.g AND {a}.n < {b}.n", "AB
 INTERVALS = [
     "{b}.ts BETWEEN {a}.ts + INTERVAL '1' SECOND AND {a}.ts + INTERVAL '3' SECOND",
     "{a}.ts - {b}.ts BETWEEN INTERVAL '-1' SECOND AND INTERVAL '2' SECOND",
+    "{b}.ts BETWEEN {a}.ts - INTERVAL '2' SECOND AND {a}.ts",
+    "DATE_TRUNC('second', {a}.ts) = DATE_TRUNC('second', {b}.ts)",
 ]
 once = settings(max_examples=FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -80,8 +82,8 @@ def intervals(draw: Draw) -> tuple[str, Build]:
     names = of(draw, "AB", "ABC")
     ties = [of(draw, *INTERVALS).format(a=a, b=b) for a, b in pairwise(names)]
     ties += [f"{a}.k = {b}.k" for a, b in pairwise(names)]
-    how = of(draw, "inner", "left") if names == "AB" else "inner"
-    return names, joined(names, {}, " AND ".join(ties), how=how)
+    how = {name: of(draw, "inner", "left", "full") for name in names[1:]}
+    return names, joined(names, {}, " AND ".join(ties), how_each=how)
 
 
 def without_windows(draw: Draw) -> tuple[str, Build]:

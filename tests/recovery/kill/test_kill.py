@@ -17,6 +17,8 @@ import pytest
 from tests.recovery.kill.running import CLUSTER, LOCAL, LONGEST_S, Job, kill_all, wait_for_a_batch
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
+LATER = "A.k = B.k AND B.ts BETWEEN A.ts + INTERVAL '1' SECOND AND A.ts + INTERVAL '3' SECOND"
+LATER_STILL = f"{LATER} AND B.k = C.k AND C.ts BETWEEN B.ts AND B.ts + INTERVAL '2' SECOND"
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,12 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
         ("join:4", {"asof": "nearest", "own": True, "names": "ABC", "on": "A.k = B.k AND A.k = C.k", "how": "left"}),
         ("saved:5", {"names": "ABC", "on": "A.k = B.k AND A.k = C.k", "how": {"B": "left", "C": "left"}}),
         ("join:4", {"names": "ABC", "on": "A.k = B.k AND B.k = C.k", "how": {"B": "left", "C": "full"}, "own": True}),
+        ("join:5", {"on": LATER, "window": None, "how": "left", "order": "hold"}),
+        (
+            "saved:7",
+            {"names": "ABC", "on": LATER_STILL, "window": None, "how": {"B": "left", "C": "left"}, "own": True},
+        ),
+        ("close:4", {"own": True, "finish": True, "names": "ABC", "on": "A.k = B.k AND B.k = C.k", "plan": "binary"}),
         ("close:2", {"own": True, "finish": True, "how": "left", "order": "hold"}),
         ("finishing:1", {"own": True, "finish": True, "how": "full"}),
         ("finished:1", {"own": True, "finish": True, "asof": "nearest", "how": "left"}),
