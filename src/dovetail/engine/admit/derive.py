@@ -40,7 +40,7 @@ def derive(attribute: Attribute, columns: Columns, length: int, width: int = 0) 
         return _group(attribute.expressions, columns, length), None
     array = _column(attribute.expression, columns, length)
     if isinstance(attribute, Number):
-        return _number(array)
+        return numbers(array)
     return _matrix(array, width)
 
 
@@ -86,7 +86,7 @@ def key_codes(array: pa.Array) -> tuple[npt.NDArray[np.int64], Flags | None]:
     if pa.types.is_int64(type_):
         return bare_values(array, False, _INT64, 1), valid_rows(array)
     if pa.types.is_floating(type_):
-        values, valid = _number(array.cast(pa.float64()))
+        values, valid = numbers(array.cast(pa.float64()))
         return (values + 0.0).view(np.int64), valid  # -0.0 + 0.0 is 0.0
     if pa.types.is_string(type_) or pa.types.is_binary(type_):
         return hash_bytes(*text_buffers(array)), valid_rows(array)
@@ -112,7 +112,8 @@ def _fixed_codes(values: Array, exact: bool) -> npt.NDArray[np.int64]:
     return hashes
 
 
-def _number(array: pa.Array) -> tuple[Array, Flags | None]:
+def numbers(array: pa.Array) -> tuple[Array, Flags | None]:
+    """The values of a column, and which of them can match (None: all): not NULL, not NaN."""
     values = values_of(array)
     valid = valid_rows(array)
     if values.dtype.kind == "f":

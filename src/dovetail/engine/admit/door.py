@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.admit.conform import Clock, conform, read_clock, times_us, without_null_times
-from dovetail.engine.admit.derive import both, derive, valid_rows
+from dovetail.engine.admit.derive import both, derive, numbers, valid_rows
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.repeats import Repeats
 from dovetail.engine.block.arrow_values import true_rows
@@ -69,7 +69,7 @@ class Door:
         self._window = window
         self._diverted = diverted
         self._reads_for: Storage | None = None  # what the next line was made for
-        self._reads: list[tuple[Attribute, str | None]] = []
+        self._reads: list[tuple[Attribute, str | None, bool]] = []
         self.repeats = Repeats(stream) if stream.dedup is not None else None
         self.counts: Counter[str] = Counter()
         self.needed_us = 0
@@ -122,9 +122,9 @@ class Door:
         if storage is not self._reads_for:
             self._reads_for, self._reads = storage, _reads(self._stream.name, storage)
         attributes, usable = {}, self._passing(columns, len(times)) if storage.keeps_all else None
-        for attribute, column in self._reads:
+        for attribute, column, may_be_nan in self._reads:
             if column is not None:
-                valid = valid_rows(columns[column])
+                valid = numbers(columns[column])[1] if may_be_nan else valid_rows(columns[column])
             else:
                 named, width = _named(self._stream.name, columns), self._window.vector_width(attribute)
                 attributes[attribute], valid = derive(attribute, named, len(times), width)
@@ -195,9 +195,9 @@ class Door:
         return keep
 
 
-def _reads(stream: str, storage: Storage) -> list[tuple[Attribute, str | None]]:
-    """The numbers that kernels compare; with the column that holds them, if every one that is there can match."""
-    return [(each, None if holds_nan(each) else stored_as(stream, each)) for each in storage.attributes]
+def _reads(stream: str, storage: Storage) -> list[tuple[Attribute, str | None, bool]]:
+    """The numbers that kernels compare; with the column that holds them, and whether some there may not match."""
+    return [(each, stored_as(stream, each), holds_nan(each)) for each in storage.attributes]
 
 
 def _named(stream: str, columns: Mapping[str, pa.Array]) -> dict[tuple[str, str], pa.Array]:

@@ -51,7 +51,7 @@ class Gate:
 
     def add(self, name: str, columns: dict[str, pa.Array], times: Times) -> None:
         """Admitted rows of one stream, in order of time."""
-        if self._waits or len(self.piles[name]):
+        if self._waits or self.piles[name]:
             rows = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
             self.piles[name].add(rows, times)
         else:

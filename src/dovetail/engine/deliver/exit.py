@@ -71,9 +71,7 @@ class Exit:
     @property
     def gives_later(self) -> bool:
         """Whether anything comes out later than it is found: on its own, or held for an order, if only a former one."""
-        return (
-            self.query.order != "none" or self.gives_alone or self.query.aggregation is not None or len(self.hold) > 0
-        )
+        return self.query.order != "none" or self.gives_alone or self.query.aggregation is not None or bool(self.hold)
 
     @property
     def gives_alone(self) -> bool:

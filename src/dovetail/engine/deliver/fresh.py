@@ -58,6 +58,9 @@ class Fresh:
     def __init__(self) -> None:
         self._parts: list[_Part] = []
 
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
     def __len__(self) -> int:
         return sum(len(part.results) for part in self._parts)
 

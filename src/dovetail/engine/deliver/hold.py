@@ -48,6 +48,9 @@ class Hold:
         """Nothing older than this may still come out."""
         return self.pile.limit
 
+    def __bool__(self) -> bool:
+        return bool(self._fresh) or bool(self.pile)
+
     def __len__(self) -> int:
         return len(self._fresh) + len(self.pile)
 
@@ -59,8 +62,8 @@ class Hold:
         """Results that were just made."""
         if self._ordered:
             self._fresh.add(results)
-            return
-        yield from self.give_all(self._projection.rows(results))
+            return iter(())
+        return self.give_all(self._projection.rows(results))
 
     def give_all(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows that were just made, in several batches."""

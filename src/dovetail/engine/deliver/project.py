@@ -61,7 +61,7 @@ class Projection:
 
     def rows(self, results: Partial) -> Iterator[pa.RecordBatch]:
         """Complete results as rows of the query's schema."""
-        yield from self._rows(results.ids, results.newest)
+        return self._rows(results.ids, results.newest)
 
     def alone(self, stream: str, ids: Ids, times: Ids) -> Iterator[pa.RecordBatch]:
         """Tuples of one stream as rows with the given result times, the columns of the other NULL."""
@@ -74,7 +74,7 @@ class Projection:
 
     def _rows(self, ids: Mapping[str, Ids], times: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         slots = {name: some - self._windows[name].base for name, some in ids.items()}
-        yield from self._gathered(slots, times)
+        return self._gathered(slots, times)
 
     def _gathered(self, slots: Mapping[str, Ids], times: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
         if len(times) > 1 and self._bytes(slots, len(times)) > _MOST_BYTES:
