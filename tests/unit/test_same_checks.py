@@ -139,6 +139,13 @@ def test_what_joins_of_one_stream_after_the_other_do_not_go_with(build: Callable
             build(**options)
 
 
+def test_words_per_stream_and_row_windows_name_the_nearest_that_works() -> None:
+    text = "SELECT A.k FROM A LEFT JOIN B ON A.k = B.k LEFT JOIN C ON A.k = C.k"
+    with pytest.raises(dv.QueryError, match=r"how='by stream' and windows='rows' .*Give every stream a time window\."):
+        dv.sql(text, *streams("ABC", dv.rows(3)))
+    assert dv.sql(text, *streams("ABC")).model.words == {"B": "left", "C": "left"}
+
+
 @pytest.mark.parametrize(
     "build",
     [lambda: made(select="A.k, B.v", how="semi"), lambda: made(select="A.k, B.v").replace(how="semi")],
