@@ -63,8 +63,9 @@ def test_every_spark_4_is_taken(version: str) -> None:
 @pytest.mark.parametrize("java", ["11.0.2", "1.8.0_392", "25"])
 def test_another_java_is_refused(java: str) -> None:
     ended: list[bool] = []
-    answer = SimpleNamespace(first=lambda: (java,))
-    ours = SimpleNamespace(sql=lambda text: answer, stop=lambda: ended.append(True))
+    system = SimpleNamespace(getProperty={"java.version": java}.get)
+    context = SimpleNamespace(_jvm=SimpleNamespace(java=SimpleNamespace(lang=SimpleNamespace(System=system))))
+    ours = SimpleNamespace(sparkContext=context, stop=lambda: ended.append(True))
     with pytest.raises(PlanError, match=rf"Spark runs on Java {java}, and Spark 4 needs Java 17 or 21"):
         checks._checked_java(ours)  # type: ignore[arg-type]
     assert ended

@@ -6,7 +6,8 @@ by bytes (to count bytes Spark asks every column for its size after every row, w
 row does), Arrow's Java side need not check the bounds of every value that Spark asks for in turn, files of a checkpoint
 are renamed by a call of the system and have one checksum, that of the file system, instead of a second file each with
 another, rows go to workers through sockets of the system instead of the network's (both from Spark 4.1 on; others
-ignore it), and workers are forked from a process that has imported what they need. Tracebacks are whole, because
+ignore it), workers are forked from a process that has imported what they need, and Java maps the classes that it has
+loaded before (``class_archive``). Tracebacks are whole, because
 packers and the operator are to share workers: Spark keeps two sets of them where one has short tracebacks, and its
 stateful operator never has.
 """
@@ -25,6 +26,7 @@ from pyspark.sql import SparkSession
 
 from dovetail.errors import PlanError
 from dovetail.runtime.spark.chatter import chatter
+from dovetail.runtime.spark.class_archive import archive_options
 from dovetail.runtime.spark.differences.checkpoint_files import renaming_manager
 from dovetail.runtime.spark.differences.fixed_settings import set_if_allowed
 from dovetail.runtime.spark.differences.version import spark_version
@@ -98,7 +100,7 @@ def _settings(cores: int) -> dict[str, str]:
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
         RECORDS: str(AT_ONCE),
         BYTES: UNCOUNTED,
-        "spark.driver.extraJavaOptions": UNCHECKED,
+        "spark.driver.extraJavaOptions": f"{UNCHECKED} {archive_options()}".strip(),
         "spark.python.daemon.module": "dovetail.runtime.spark.daemon",
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
         "spark.python.unix.domain.socket.enabled": "true",
@@ -133,8 +135,9 @@ def _check_versions(spark: str) -> None:
 
 
 def _checked_java(session: SparkSession) -> SparkSession:
-    """Asked of a session that is ours; on others ``java_method`` may be forbidden, and their owner chose the Java."""
-    (found,) = session.sql("SELECT java_method('java.lang.System', 'getProperty', 'java.version')").first() or ("",)
+    """Asked of a session that is ours, without a query: a first one takes seconds. Others chose their Java."""
+    java = session.sparkContext._jvm  # noqa: SLF001  (PySpark has no public name for it)
+    found = str(java.java.lang.System.getProperty("java.version"))  # type: ignore[union-attr]
     if found.split(".")[0] not in ("17", "21"):
         session.stop()
         raise PlanError(f"Spark runs on Java {found}, and Spark 4 needs Java 17 or 21; set JAVA_HOME to one of them")
