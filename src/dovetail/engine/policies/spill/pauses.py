@@ -1,6 +1,9 @@
 """When inputs pause: nothing has come for as long as the slowest stream usually takes between two tuples."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dovetail.engine.buffer.header import finite
 
 
 class Pauses:
@@ -30,3 +33,14 @@ class Pauses:
         slowest = min((count for count in arrived.values() if count), default=1)
         self.now = now_us - self._heard >= (self._heard - self._began) / slowest and not self.settled
         return self.now
+
+    def header(self) -> list[Any]:
+        """What must be known to go on in the same pause, wherever the next tick is heard."""
+        return [self._began, self._heard, self._rows, self.lasts, self.settled]
+
+    def restore(self, values: Sequence[Any]) -> None:
+        """Go on from there; nothing was known in a state that does not say."""
+        began, heard, rows, lasts, settled = values or (None, 0, 0, False, False)
+        self._began = None if began is None else int(finite(began))
+        self._heard, self._rows = int(finite(heard)), int(finite(rows))
+        self.now, self.lasts, self.settled = False, bool(lasts), bool(settled)

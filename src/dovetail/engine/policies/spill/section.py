@@ -60,6 +60,7 @@ class Spilled:
             "floor": spill.floor,
             "order": spill.choice.order,
             "counts": spill.counts,
+            "pauses": spill.pauses.header(),
             "parts": [part.to_json() for part in spill.parts.values()],
             "arrived": {name: runs_of(w.note(EPOCH)[w.tail - w.base : w.end - w.base]) for name, w in windows},
         }
@@ -69,6 +70,7 @@ class Spilled:
         spill.passed, spill.next_part = header["passed"], header["next"]
         spill.floor = {name: header["floor"][name] for name in spill.floor}
         spill.counts = {name: header["counts"][name] for name in spill.counts}
+        spill.pauses.restore(header.get("pauses", ()))
         spill.choice.order = [int(finite(number)) for number in header["order"]]
         spill.parts = {part.number: part for part in map(Part.from_json, header["parts"])}
         strange = next((part for part in spill.parts.values() if part.stream not in spill.stages.store.windows), None)

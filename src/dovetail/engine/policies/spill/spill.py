@@ -48,7 +48,7 @@ class Spill(Unlimited):
         self._account = Account(stages, budget.memory)
         self.choice = choice_of(stages.store.plan.query)
         self._flush = Flush(stages, self._account, self.choice, store)
-        self._pauses = Pauses()
+        self.pauses = Pauses()
         self.parts = {}
         self.epoch, self.passed, self.next_part = 0, -1, 0
         self.floor = dict.fromkeys(stages.store.windows, BEFORE_ALL)
@@ -97,10 +97,10 @@ class Spill(Unlimited):
         reach = self.stages.inputs.reach(pending)
         if self._due(reach):
             yield from self._pass(reach)
-        elif self._pauses.now:
+        elif self.pauses.now:
             yield from self._probe_memory()
-            self._pauses.lasts = True
-        self._pauses.now = False
+            self.pauses.lasts = True
+        self.pauses.now = False
 
     def _make_room(self) -> None:
         if not self._is_over():
@@ -128,7 +128,7 @@ class Spill(Unlimited):
             window.fill_note(EPOCH, epoch)
 
     def _due(self, reach: Reach) -> bool:
-        pauses = self._pauses
+        pauses = self.pauses
         if min(reach.values()) >= AFTER_ALL or (pauses.now and (self.stages.exit.gives_later or pauses.lasts)):
             return True
         output, limit = self._account.held_output(), self._account.limit
@@ -170,7 +170,7 @@ class Spill(Unlimited):
         for found in Owed(self.stages, self.store, tuple(self.parts.values()), self.passed).everything():
             yield from self._deliver(*found)
         self.counts["passes"] += 1
-        self._pauses.settled = self._pauses.now
+        self.pauses.settled = self.pauses.now
         self.passed = self.epoch
         self.begin_epoch(self.epoch + 1)
         self.floor = dict(reach)
@@ -209,11 +209,11 @@ class Spill(Unlimited):
 
     def tick(self, now_us: int, arrived: Mapping[str, int]) -> None:
         """Note whether inputs pause."""
-        self._pauses.tick(now_us, arrived)
+        self.pauses.tick(now_us, arrived)
 
     def awaits(self) -> bool:
         """Whether joins are owed that a pause of the inputs leaves time for."""
-        return bool(self.parts) and not self._pauses.settled
+        return bool(self.parts) and not self.pauses.settled
 
     def close(self) -> None:
         """Remove the files."""
