@@ -58,7 +58,8 @@ class MeteredRun:
         found = [self.run.push(name, rows) for name, rows in arrivals.items()]
         found.append(self.run.tick(now_us))
         before, self._decisions = self._decisions, now_us // self._interval_us
-        self.cpu.time.spend((self._decisions - before) * self._decision_s)
+        if self._decision_s:
+            self.cpu.time.spend((self._decisions - before) * self._decision_s)
         return found
 
     def close(self) -> pa.Table:
