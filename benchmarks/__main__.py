@@ -47,7 +47,7 @@ def main() -> int:
     parser.add_argument("--rows", type=int, help="rows per stream")
     parser.add_argument("--quick", action="store_true", help="small sizes: shows that it works, not how fast it is")
     parser.add_argument("--threads", type=int, default=1, help="embedded: measure so many threads too, beside one")
-    parser.add_argument("--record", action="store_true", help="keep its ratios: later runs say what changed since")
+    parser.add_argument("--record", action="store_true", help="keep its ratios and figures; later runs are compared")
     asked = parser.parse_args()
     if asked.name is None:
         for name, text in NAMES.items():
@@ -61,19 +61,21 @@ def _run(name: str, settings: Settings, as_json: bool, to_record: bool) -> int:
 
     report = import_module(f"benchmarks.{name.replace('-', '_')}").run(settings)
     if report.valid:
-        _remember(name, report.fields, to_record)
+        remember(name, report.fields, to_record)
     show(report, as_json)
     return 0 if report.valid else 1
 
 
-def _remember(name: str, fields: dict[str, Any], to_record: bool) -> None:
+def remember(name: str, fields: dict[str, Any], to_record: bool) -> None:
     """Say what changed since the recorded run, then keep this one if asked to."""
     from benchmarks.recorded import record, said
     from benchmarks.report import machine
+    from benchmarks.spark_page import write_page
 
     print(said(name, fields), file=sys.stderr)
     if to_record:
         record(name, fields, machine())
+        write_page()
     if to_record and name == "peers":
         from benchmarks.peers_page import keep
 

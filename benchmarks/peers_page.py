@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers import PEERS, TASKS
-from benchmarks.report import shown
+from benchmarks.report import shown, with_part
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "benchmarks" / "peers.json"
@@ -35,14 +35,12 @@ def keep(fields: dict[str, Any], machine: dict[str, Any]) -> None:
 
 def write_page() -> None:
     """The page with its part about peers as the recorded run has it."""
-    PAGE.write_text(with_part(PAGE.read_text()))
+    PAGE.write_text(written(PAGE.read_text()))
 
 
-def with_part(page: str) -> str:
-    """A page whose part between the comments is anew."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{part()}\n{END}{after}"
+def written(page: str) -> str:
+    """The page with its part anew."""
+    return with_part(page, BEGIN, END, part())
 
 
 def part() -> str:

@@ -1,34 +1,43 @@
-"""The ratios of the last recorded run of each benchmark, kept beside the code, and what changed since.
+"""The last recorded run of each benchmark, kept beside the code: its ratios, its figures, and what changed since.
 
-Ratios within a run are what can be compared between days; speeds cannot. A change of less than ``NOISE`` is none.
+Ratios within a run are what can be compared between days; a change of less than ``NOISE`` is none. Figures (seconds,
+rows per second, megabytes) are kept for readers and for the page, and never compared.
 
     >>> before, now = {"vs_native": 6.0, "vs_floor": 0.4}, {"vs_native": 7.5, "vs_duckdb": {"1000": 2.0}}
     >>> for line in changes(before, ratios_of(now)): print(line)
     vs_native: 7.5, was 6 (25 % better)
     vs_floor: not measured, was 0.4
     vs_duckdb.1000: 2, new
+    >>> figures_of({"start": {"cold_s": 2.5}, "curve_rows_per_s": {"100": 7}, "vs_native": 6.0, "rows": 3})
+    {'start.cold_s': 2.5, 'curve_rows_per_s.100': 7}
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).parent / "recorded.json"
 NOISE = 0.1
+UNITS = ("_s", "_mb")  # how the names of figures with a unit end: seconds, rows per second, megabytes
 
 
 def ratios_of(fields: Mapping[str, Any]) -> dict[str, float]:
     """All numbers under a name with ``vs_`` in it, by their path."""
-    return dict(_ratios("", fields, False))
+    return {path: float(number) for path, number in _numbers("", fields, lambda name: "vs_" in name, False)}
 
 
-def _ratios(path: str, value: Any, inside: bool) -> Iterator[tuple[str, float]]:
+def figures_of(fields: Mapping[str, Any]) -> dict[str, float]:
+    """All numbers under a name that ends in a unit, by their path."""
+    return dict(_numbers("", fields, lambda name: name.endswith(UNITS), False))
+
+
+def _numbers(path: str, value: Any, wanted: Callable[[str], bool], inside: bool) -> Iterator[tuple[str, float]]:
     if isinstance(value, Mapping):
         for name, each in value.items():
-            yield from _ratios(f"{path}.{name}" if path else name, each, inside or "vs_" in name)
+            yield from _numbers(f"{path}.{name}" if path else name, each, wanted, inside or wanted(str(name)))
     elif inside and isinstance(value, int | float) and not isinstance(value, bool):
-        yield path, float(value)
+        yield path, value
 
 
 def changes(before: Mapping[str, float], now: Mapping[str, float]) -> list[str]:
@@ -49,7 +58,7 @@ def _change(name: str, before: float | None, now: float | None) -> str:
 
 
 def recorded(name: str) -> dict[str, Any] | None:
-    """The last recorded run: its ratios, sizes and machine."""
+    """The last recorded run: its ratios, figures, sizes and machine."""
     kept = json.loads(FILE.read_text()) if FILE.exists() else {}
     found: dict[str, Any] | None = kept.get(name)
     return found
@@ -58,7 +67,8 @@ def recorded(name: str) -> dict[str, Any] | None:
 def record(name: str, fields: Mapping[str, Any], machine: Mapping[str, Any]) -> None:
     """Keep this run as the last one of its benchmark."""
     kept = json.loads(FILE.read_text()) if FILE.exists() else {}
-    kept[name] = {"rows": fields.get("rows"), "ratios": ratios_of(fields), "machine": dict(machine)}
+    found = {"ratios": ratios_of(fields), "figures": figures_of(fields)}
+    kept[name] = {"rows": fields.get("rows"), **found, "machine": dict(machine)}
     FILE.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
 
 

@@ -60,6 +60,17 @@ def shown(cell: object) -> str:
     return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
 
 
+def with_part(page: str, begin: str, end: str, part: str) -> str:
+    """A page whose part between two comments is anew.
+
+    >>> with_part("before <!-- a -->old<!-- /a --> after", "<!-- a -->", "<!-- /a -->", "new")
+    'before <!-- a -->\nnew\n<!-- /a --> after'
+    """
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{part}\n{end}{after}"
+
+
 def _without_speeds(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name in ("rows", "results", "results_equal", "sums")}
 

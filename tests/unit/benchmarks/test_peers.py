@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.csv as csv
 import pytest
 
-from benchmarks import peers, peers_page, recorded
+from benchmarks import peers, peers_page, recorded, report
 from benchmarks.checksum import Sum
 from benchmarks.peer_environment import AbsentError, Environment
 from benchmarks.peer_flink import flink_task
@@ -18,7 +18,7 @@ from benchmarks.peers import PEERS, TASKS, attempt, ratios
 from benchmarks.workloads import equi, equi3, left
 
 
-@pytest.mark.parametrize("module", [peers, recorded])
+@pytest.mark.parametrize("module", [peers, recorded, report])
 def test_docstrings(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]  # modules, by the list above
 
@@ -94,7 +94,7 @@ def test_ratios_are_of_those_that_ran() -> None:
 
 
 def test_the_page_is_written_from_the_recorded_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert peers_page.PAGE.read_text() == peers_page.with_part(peers_page.PAGE.read_text())
+    assert peers_page.PAGE.read_text() == peers_page.written(peers_page.PAGE.read_text())
     cell: dict[str, Any] = {"rows": 5, "rows_per_s": 12_345, "sum": [1, 1]}
     found: dict[str, Any] = {task: {"results": 9, "peers": dict.fromkeys(PEERS, cell)} for task in TASKS}
     found["band"]["peers"] = {**found["band"]["peers"], "pathway": {"rows": 5, "why": "refused: no band"}}
@@ -108,12 +108,3 @@ def test_the_page_is_written_from_the_recorded_run(tmp_path: Path, monkeypatch: 
     assert "- Pathway, `band`: refused: no band" in page
     assert page.startswith("before\n") and page.endswith("after\n") and "old" not in page  # noqa: PT018
     assert (tmp_path / "docs" / "peers.svg").exists()
-
-
-def test_a_run_is_compared_with_the_recorded_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorded, "FILE", tmp_path / "recorded.json")
-    assert "No run of equi is recorded" in recorded.said("equi", {"rows": 10})
-    recorded.record("equi", {"rows": 10, "vs_native": 5.0, "dovetail_rows_per_s": 7}, {"cores": 2})
-    assert recorded.said("equi", {"rows": 10, "vs_native": 5.2}) == "As the recorded run of equi."
-    assert "vs_native: 4, was 5 (20 % worse)" in recorded.said("equi", {"rows": 10, "vs_native": 4.0})
-    assert "not compared" in recorded.said("equi", {"rows": 20, "vs_native": 4.0})
