@@ -74,7 +74,10 @@ class Kernel:
         self.run: Callable[..., Any] = self._not_loaded
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.run(*arguments)
+        try:
+            return self.run(*arguments)
+        except SystemError as error:  # what becomes of Ctrl-C that comes while compiled code is about to return
+            raise error.__cause__ or error from None
 
     def _not_loaded(self, *arguments: Any) -> Any:
         if self._interpreted and few_rows.are(arguments):
@@ -105,7 +108,7 @@ class KernelByType:
         self._kernels = {np.dtype(name): kernel for name, kernel in kernels.items()}
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._kernels[arguments[self._argument].dtype].run(*arguments)
+        return self._kernels[arguments[self._argument].dtype](*arguments)
 
 
 def _linked(loop: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from dovetail.testing import Push, assert_same_rows, assert_subset, oracle, orde
 from tests.properties.queries import Draw, RandomQuery, queries
 from tests.properties.scripts import scripts
 from tests.properties.test_orders import ORDERS, resumed
+from tests.properties.test_threads import small_pushes
 
 HOWS = ["inner", "left", "right", "full", "semi", "anti"]
 
@@ -60,7 +61,8 @@ def test_tables_give_the_same_at_once_and_up_to_a_limit(data: st.DataObject) -> 
     bare = replace(drawn, streams=tuple(replace(s, window=None, data=tables[s.name]) for s in drawn.streams))
     query = bare.build(order=data.draw(st.sampled_from(["none", "hold"])))
     expected = oracle(query.model, [Push(tables)]).rows
-    found = query.collect(threads=data.draw(st.sampled_from([1, 2])))
+    with small_pushes():
+        found = query.collect(threads=data.draw(st.sampled_from([1, 2])))
     assert_same_rows(found, expected)
     limit = data.draw(st.integers(1, 6))
     some = query.collect(limit=limit)

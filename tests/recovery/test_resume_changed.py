@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dovetail as dv
+from dovetail.runtime.threads.cells import Cells
 from dovetail.testing import Push, Script, oracle, ordered, play
 from dovetail.testing.compare import _counted
+from tests.properties.test_threads import small_pushes
 from tests.spark.feeding import random_batches
 from tests.spark.queries import SCHEMA
 
@@ -116,10 +118,13 @@ def test_other_algorithms_with_another_window(algorithm: str) -> None:
 def test_another_number_of_threads(threads: int) -> None:
     before, after = parts(6)
     old, new = query(4), query(3)
-    run = old.local(threads=2)
-    play(run, before)
-    resumed, alone = (new.resume(run.snapshot(), of=old, threads=n) for n in (threads, 1))
-    assert rows_of(play(resumed, after)) == rows_of(play(alone, after))
+    with small_pushes():
+        run = old.local(threads=2)
+        play(run, before)
+        assert isinstance(run.operator, Cells)
+        assert len(run.operator.cells) == 2
+        resumed, alone = (new.resume(run.snapshot(), of=old, threads=n) for n in (threads, 1))
+        assert rows_of(play(resumed, after)) == rows_of(play(alone, after))
 
 
 def test_the_same_query_needs_no_name_of_the_old_one() -> None:

@@ -11,14 +11,17 @@ from dovetail.plan.report import plan_report
 from dovetail.plan.share_queries import Member, SharedPlan
 
 _ON_SPARK = "  (on Spark it orders the work within a batch, whose results leave when it ends)"
+_EMBEDDED = "  (embedded, all operators run on one thread, which the schedule gives to one query after the other)"
 
 
 def explain_shared(groups: Groups) -> str:
     """One part per operator: its queries, then its plan."""
     plans = groups.plans
-    head = f"{len(groups.members)} queries, {len(plans)} operators, schedule {groups.schedule}\n{_ON_SPARK}"
+    head = (
+        f"{len(groups.members)} queries, {len(plans)} operators, schedule {groups.schedule}\n{_ON_SPARK}\n{_EMBEDDED}"
+    )
     parts = ["\n".join([*_queries(groups, plan), *_operator(plan)]) for plan in plans.values()]
-    return "\n\n".join([head, *parts])
+    return "\n\n".join(["\n".join([head, _ON_SPARK, _EMBEDDED]), *parts])
 
 
 def explain_operator(shared: SharedPlan) -> str:

@@ -5,6 +5,7 @@ A.k = B.k, A a window of 100 rows     one: all of A's rows are counted together
 """
 
 from dovetail.model.query import JoinQuery
+from dovetail.model.undo import can_be_undone
 from dovetail.model.window import RowWindow
 from dovetail.plan.buckets import end_needs_all_rows
 from dovetail.plan.partition_grid import Grid, partition_grid
@@ -24,6 +25,8 @@ def why_one_thread(query: JoinQuery) -> str | None:
         return f"the window of {whole} counts rows of the whole stream"
     if query.budget is not None:
         return "its budget is that of one engine"
+    if query.answered is not None and can_be_undone(query):
+        return "an as-of join whose calls can be undone tells what each call changed as one operator"
     if end_needs_all_rows(query):
         return "how its last rows come out depends on all of them"
     grid = partition_grid(query, _SOME)

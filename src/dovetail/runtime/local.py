@@ -21,12 +21,13 @@ from dovetail.model.fingerprint import fingerprints
 from dovetail.model.fitting import check_limit
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
+from dovetail.model.undo import can_be_undone
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.finite import load_tables, pushes_of
 from dovetail.runtime.first_rows import first, for_first_rows, in_growing_pieces
-from dovetail.runtime.last_good import LastGood, can_be_undone
+from dovetail.runtime.last_good import LastGood
 from dovetail.runtime.lateness import LatenessWatch
 from dovetail.runtime.operator_of import Hands, operator_of
 from dovetail.runtime.plans import running_plan

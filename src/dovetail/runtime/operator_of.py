@@ -19,7 +19,6 @@ from dovetail.plan.share_budget import budgeted_tree
 from dovetail.plan.split_operator import may_split
 from dovetail.plan.split_query import asked_tree
 from dovetail.plan.thread_cells import thread_grid
-from dovetail.runtime.last_good import can_be_undone
 from dovetail.runtime.threads.cells import Cells
 from dovetail.runtime.wall_stopwatch import WallStopwatch
 
@@ -44,8 +43,7 @@ def operator_of(plan: Plan, hands: Hands | None = None) -> Operator:
     hands = hands or Hands()
     if plan.query.answered is not None:
         new = partial(AsOfOperator, plan)
-        undone = can_be_undone(plan.query)  # what a call changed is told by one operator
-        grid = thread_grid(plan.query, 1 if undone else hands.threads)
+        grid = thread_grid(plan.query, hands.threads)
         return new() if grid.cells == 1 else Cells(plan, grid, new, new)
     tree = asked_tree(plan.query)
     return threaded(plan, hands) if tree is None else tree_of(plan, tree, hands)

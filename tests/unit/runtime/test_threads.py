@@ -1,6 +1,9 @@
 """Runs on several threads: what is seen from outside is one run, also where something goes wrong."""
 
 import json
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +15,7 @@ import pyarrow.compute as pc
 import pytest
 
 import dovetail as dv
+from dovetail.kernel import kernel
 from dovetail.runtime.local import Run
 from dovetail.runtime.threads import pays
 from dovetail.runtime.threads.cells import Cells
@@ -194,6 +198,86 @@ def test_what_cannot_be_split_says_so(options: dict[str, Any], reason: str) -> N
     assert "embedded, on one thread" in explained
     assert reason in explained
     assert "on one thread" not in join().explain()
+
+
+def test_a_row_window_over_a_whole_stream_says_so() -> None:
+    a, b = (dv.stream(name, time="ts", window=dv.rows(3), schema=SCHEMA) for name in "AB")
+    query = dv.join(a, b, on="A.k = B.k")
+    assert not isinstance(query.local(threads=4).operator, Cells)
+    assert "on one thread\n  the window of A counts rows of the whole stream" in query.explain()
+
+
+def test_an_asof_join_that_can_be_undone_says_why_it_has_one_thread() -> None:
+    a, b = (dv.stream(n, time="ts", schema=SCHEMA, asof=dv.asof() if n == "B" else None) for n in "AB")
+    for on_error, several in (("raise", True), ("divert", False)):
+        query = dv.join(a, b, on="A.k = B.k", on_error=on_error)
+        assert isinstance(query.local(threads=2).operator, Cells) is several
+        assert ("whose calls can be undone" in query.explain()) is not several
+
+
+def test_an_interrupt_while_others_work_is_raised_once_they_have_ended() -> None:
+    ended = threading.Event()
+
+    def waits() -> None:
+        threading.Event().wait(0.3)
+        ended.set()
+
+    interrupt = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        in_parallel([lambda: None, waits])
+    assert ended.is_set()
+
+
+INTERRUPTED = """
+import signal, sys, threading
+import numpy as np, pyarrow as pa
+import dovetail as dv
+
+schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
+streams = [dv.stream(name, time="ts", window="1 second", schema=schema) for name in "AB"]
+run = dv.join(*streams, on="A.k = B.k").local(threads=2)
+
+def push(name, at):
+    times = pa.array(at * 100_000 + np.arange(100_000)).cast(pa.timestamp("us"))
+    return run.push(name, pa.table({"ts": times, "k": np.arange(100_000) % 5_000}, schema))
+
+try:
+    for at in range(1_000_000):
+        push("A", at), push("B", at)
+        if at == 2:
+            assert len(run.operator.cells) == 2
+            print("joining", flush=True)
+except KeyboardInterrupt:
+    try:
+        push("A", at + 1)
+        print("went on")
+    except dv.DataError as error:
+        print(error)
+"""
+
+
+def test_an_interrupt_that_compiled_code_notices_is_an_interrupt() -> None:
+    """Python raises SystemError from it where a compiled function returns while a signal is handled."""
+
+    def loop() -> None:
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    loaded = kernel("void()")(loop)
+    loaded.run = loop
+    with pytest.raises(KeyboardInterrupt):
+        loaded()
+
+
+def test_control_c_ends_a_run_on_threads() -> None:
+    """The signal comes wherever it comes: the run goes on, or says that a call failed half-way; nothing hangs."""
+    child = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "joining\n"
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=60)
+    assert child.returncode == 0
+    assert "went on" in said or "a call before failed half-way" in said
 
 
 def test_aggregates_are_dealt_out_by_a_key_of_their_groups() -> None:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from typing import TypeVar
 
@@ -29,5 +29,14 @@ def in_parallel(tasks: Sequence[Callable[[], T]]) -> list[T]:
     try:
         first = tasks[0]()
     finally:
-        wait(futures)
+        _wait(futures)
     return [first, *(future.result() for future in futures)]
+
+
+def _wait(futures: Sequence[Future[T]]) -> None:
+    """Until all have ended; an interrupt meanwhile is raised then, so that no task goes on beside the caller."""
+    try:
+        wait(futures)
+    except KeyboardInterrupt:
+        wait(futures)
+        raise
