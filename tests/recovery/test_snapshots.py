@@ -14,6 +14,7 @@ import pytest
 import dovetail as dv
 from dovetail.engine.operator.snapshot import pack_snapshot, unpack_snapshot
 from dovetail.model.fingerprint import fingerprint
+from dovetail.runtime.threads.cells import Cells
 from tests.properties.test_threads import small_pushes
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "l": pa.list_(pa.int64())})
@@ -215,7 +216,7 @@ def test_what_control_and_budgets_wrote_is_refused_or_works(options: dict[str, A
             for name in names:
                 run.push(name, [{"ts": 9 * turn + at, "k": at % 3} for at in range(9)])
             run.tick(6_000_000 * turn)
-    assert threads == 1 or len(run.operator.cells) == threads
+    assert threads == 1 or (isinstance(run.operator, Cells) and len(run.operator.cells) == threads)
     state = unpack_snapshot(run.snapshot(), fingerprint(join.model))
     whole, tried = json.loads(state.header), 0
     for path in places(whole):
