@@ -81,6 +81,25 @@ def test_batches_go_from_position_to_position(broker: Any) -> None:
     assert fresh.silent(ends) == ends
 
 
+@pytest.mark.parametrize("begin", ["earliest", "latest"])
+def test_a_first_batch_that_is_repeated_has_the_same_messages(broker: Any, begin: str) -> None:
+    """Whatever has come since: nobody has noted where it began, but its end says so."""
+    topic = f"first-{begin}"
+    send(broker, topic, [b"before"])
+    source = dv.kafka(servers(broker), topic, begin=begin)
+    feed = KafkaFeed(source)
+    start = feed.initial()
+    send(broker, topic, [b"1", b"2"])
+    end, wanted = feed.latest(start), [b"before", b"1", b"2"] if begin == "earliest" else [b"1", b"2"]
+    send(broker, topic, [b"3"])
+    assert feed.initial() == start
+    assert read(source, feed, start, end) == wanted
+    again = KafkaFeed(source)
+    assert read(source, again, again.initial(), json.loads(json.dumps(end))) == wanted
+    assert read(source, again, end, again.latest(end)) == [b"3"]
+    assert read(source, again, end, again.silent(end)) == []
+
+
 def test_what_is_gone_is_named(broker: Any) -> None:
     send(broker, "short", [b"1", b"2"])
     feed = KafkaFeed(dv.kafka(servers(broker), "short"))
@@ -122,6 +141,12 @@ def encoded(format: str) -> tuple[list[bytes], dict[str, Any]]:
     return values, {"value_schema": described, "message": "shop.Row"}
 
 
+def framed_as(format: str, values: list[bytes]) -> list[bytes]:
+    """The values behind a schema registry's header."""
+    head = struct.pack(">bI", 0, 17) + (b"\x00" if format == "protobuf" else b"")
+    return [head + value for value in values]
+
+
 def _avro(ts: int, k: int, name: str | None) -> bytes:
     text = b"" if name is None else name.encode()
     return _long(ts) + _long(k) + (_long(0) if name is None else _long(1) + _long(len(text)) + text)
@@ -139,9 +164,7 @@ def _long(number: int) -> bytes:
 @pytest.mark.parametrize("format", ["json", "avro", "protobuf"])
 def test_values_are_columns(format: str, framed: bool) -> None:
     values, options = encoded(format)
-    if framed:
-        head = struct.pack(">bI", 0, 17) + (b"\x00" if format == "protobuf" else b"")
-        values = [head + value for value in values]
+    values = framed_as(format, values) if framed else values
     source = dv.kafka("x:1", "rows", format, framed=framed, **options)
     assert columns_of(source, values, SCHEMA).select(SCHEMA.names).cast(SCHEMA).equals(TABLE)
 

@@ -1,19 +1,24 @@
 """Which messages of a topic are new since a position, and what of them is the next batch.
 
-A position is plain JSON, the next offset of every partition: ``{"0": 120, "1": 98}``. Partitions that are added begin
-at their first message.
+A position is plain JSON, the next offset of every partition, and where the batch that it ends began, so that a batch
+that is repeated has the same messages, also the first one, before which no position is noted. Partitions that are
+added begin at their first message.
+
+    {"0": 120, "1": 98, "from": {"0": 100, "1": 98}}
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from dovetail.errors import DataError
 from dovetail.model.kafka import Kafka
 from dovetail.runtime.kafka.client import Topic
 
 _BYTES = 200  # of a message, about: only to deal them out
+_FROM = "from"  # in a position, beside the partitions, which are numbers
 
-Position = Mapping[str, int]
+Position = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -34,12 +39,15 @@ class KafkaFeed:
 
     def __init__(self, source: Kafka) -> None:
         self._source, self._topic = source, Topic(source)
+        self._began: Position | None = None
         self._until: Position | None = None
 
     def initial(self) -> Position:
-        """Where a new checkpoint starts."""
-        end = self._source.begin == "latest"
-        return {str(number): reach[end] for number, reach in self._topic.reach().items()}
+        """Where a new checkpoint starts: the same whenever this process is asked."""
+        if self._began is None:
+            end = self._source.begin == "latest"
+            self._began = {str(number): reach[end] for number, reach in self._topic.reach().items()}
+        return self._began
 
     def freeze(self) -> None:
         """Messages that come from now on do not count."""
@@ -57,15 +65,17 @@ class KafkaFeed:
         waiting = {number: max(0, ends[number] - begin) for number, begin in begins.items()}
         if not any(waiting.values()):
             return start
-        return {number: begin + self._share(waiting, number) for number, begin in begins.items()}
+        ends = {number: begin + self._share(waiting, number) for number, begin in begins.items()}
+        return {**ends, _FROM: begins}
 
     def silent(self, start: Position) -> Position:
         """The position after a batch that has nothing of this stream."""
-        return start
+        return {number: at for number, at in start.items() if number != _FROM}
 
     def pieces(self, start: Position, end: Position) -> list[Messages]:
         """The work between two positions, partition by partition."""
-        reach = self._topic.reach()
+        reach, start = self._topic.reach(), end.get(_FROM, start)
+        end = self.silent(end)
         gone = next((number for number in end if int(number) not in reach), None)
         if gone is not None:
             raise DataError(f"topic {self._source.topic!r} has no partition {gone} any more; was it made anew?")
