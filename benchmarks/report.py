@@ -63,8 +63,10 @@ def shown(cell: object) -> str:
 def with_part(page: str, begin: str, end: str, part: str) -> str:
     """A page whose part between two comments is anew.
 
-    >>> with_part("before <!-- a -->old<!-- /a --> after", "<!-- a -->", "<!-- /a -->", "new")
-    'before <!-- a -->\nnew\n<!-- /a --> after'
+    >>> print(with_part("before <!-- a -->old<!-- /a --> after", "<!-- a -->", "<!-- /a -->", "new"))
+    before <!-- a -->
+    new
+    <!-- /a --> after
     """
     before, _, rest = page.partition(begin)
     _, _, after = rest.partition(end)
