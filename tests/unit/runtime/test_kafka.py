@@ -4,6 +4,7 @@ import json
 import struct
 from typing import Any
 
+import confluent_kafka
 import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
@@ -107,6 +108,28 @@ def test_what_is_gone_is_named(broker: Any) -> None:
         feed.latest({"0": 7})
     with pytest.raises(dv.DataError, match=r"topic 'short' has no partition 99 any more"):
         feed.pieces({"99": 0}, {"99": 5})
+
+
+def test_a_partition_that_has_no_leader_for_a_moment_is_asked_again(
+    broker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(broker, "moving", [b"1", b"2"])
+    asked: list[int] = []
+
+    class Moving(confluent_kafka.Consumer):
+        def get_watermark_offsets(self, *arguments: Any) -> Any:
+            asked.append(1)
+            if len(asked) < 3:
+                raise confluent_kafka.KafkaException(confluent_kafka.KafkaError(code))
+            return super().get_watermark_offsets(*arguments)
+
+    monkeypatch.setattr(confluent_kafka, "Consumer", Moving)
+    code = confluent_kafka.KafkaError.NOT_LEADER_FOR_PARTITION
+    assert Topic(dv.kafka(servers(broker), "moving")).reach()[0] == (0, 2)
+    asked.clear()
+    code = confluent_kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED
+    with pytest.raises(dv.DataError, match=r"topic 'moving' at .*TOPIC_AUTHORIZATION_FAILED"):
+        Topic(dv.kafka(servers(broker), "moving")).reach()
 
 
 def encoded(format: str) -> tuple[list[bytes], dict[str, Any]]:

@@ -1,7 +1,7 @@
 """A Kafka client for one topic: which partitions it has, from where to where they reach, and their messages."""
 
 from collections.abc import Iterator
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 from dovetail.errors import DataError, PlanError
@@ -21,6 +21,8 @@ class Topic:
         except ImportError as error:
             raise PlanError("topics are read with confluent-kafka; pip install 'dovetail[kafka]'") from error
         self._source, self._library = source, confluent_kafka
+        errors = confluent_kafka.KafkaError
+        self._moving = (errors.NOT_LEADER_FOR_PARTITION, errors.LEADER_NOT_AVAILABLE, errors.UNKNOWN_TOPIC_OR_PART)
         own = {
             "bootstrap.servers": source.servers,
             "group.id": "dovetail",  # the client wants one; nothing is ever committed under it
@@ -36,15 +38,25 @@ class Topic:
         self._client.close()
 
     def reach(self) -> dict[int, tuple[int, int]]:
-        """Of every partition the first offset that is still there, and the one after the last."""
-        try:
-            found = self._client.list_topics(self._source.topic, _PATIENCE_S).topics[self._source.topic]
-            if found.error is not None:
-                raise DataError(f"topic {self._source.topic!r} at {self._source.servers}: {found.error}")
-            pieces = [self._library.TopicPartition(self._source.topic, number) for number in sorted(found.partitions)]
-            return {piece.partition: self._client.get_watermark_offsets(piece, _PATIENCE_S) for piece in pieces}
-        except self._library.KafkaException as error:
-            raise DataError(f"topic {self._source.topic!r} at {self._source.servers}: {error}") from error
+        """Of every partition the first offset that is still there, and the one after the last.
+
+        A partition that was just added, or changes its broker, has no leader for a moment.
+        """
+        began = monotonic()
+        while True:
+            try:
+                return self._reach()
+            except self._library.KafkaException as error:
+                if error.args[0].code() not in self._moving or monotonic() - began > _PATIENCE_S:
+                    raise DataError(f"topic {self._source.topic!r} at {self._source.servers}: {error}") from error
+                sleep(_LOOK_S)
+
+    def _reach(self) -> dict[int, tuple[int, int]]:
+        found = self._client.list_topics(self._source.topic, _PATIENCE_S).topics[self._source.topic]
+        if found.error is not None:
+            raise DataError(f"topic {self._source.topic!r} at {self._source.servers}: {found.error}")
+        pieces = [self._library.TopicPartition(self._source.topic, number) for number in sorted(found.partitions)]
+        return {piece.partition: self._client.get_watermark_offsets(piece, _PATIENCE_S) for piece in pieces}
 
     def values(self, partition: int, first: int, last: int) -> Iterator[list[bytes]]:
         """The values of the messages between two offsets, some at a time; messages without a value are left out."""
