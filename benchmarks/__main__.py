@@ -10,6 +10,8 @@ from benchmarks.settings import Settings
 
 NAMES = {
     "embedded": "the engine on one thread against DuckDB's offline join on two; three block sizes, four workloads",
+    "small": "one push of 1, 100 and 1,000 rows: its median time, and the Python calls it makes",
+    "cold": "from the start of Python to the first result, embedded, on a machine that has never run it and again",
     "growth": "cost per tuple and memory per stored tuple, windows of 1,000 to 10,000,000 tuples",
     "cliffs": "hot and Zipf keys, long texts, composite keys, eight streams, a wide band, disorder: beside plain keys",
     "hot": "a key with half of all rows, split while it runs on Spark: time and memory beside even keys",

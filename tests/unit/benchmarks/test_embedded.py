@@ -2,10 +2,12 @@ from collections.abc import Callable
 
 import pytest
 
+from benchmarks import cold, small
 from benchmarks.embedded import compare
 from benchmarks.growth import measure
 from benchmarks.peer_duckdb import OfflineJoin
 from benchmarks.pushing import blocks_of, checked, in_order
+from benchmarks.settings import Settings
 from benchmarks.workloads import Workload, band, equi, equi3, equi_wide
 
 ROWS = 20_000
@@ -47,3 +49,18 @@ def test_every_block_of_every_stream_is_pushed_in_turn() -> None:
     workload = equi(2_500)
     blocks = blocks_of(workload, 1_000)
     assert [(name, block.num_rows) for name, block in blocks] == [(s, n) for n in (1_000, 1_000, 500) for s in "AB"]
+
+
+def test_small_pushes_are_timed_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small, "PROFILED", 5)
+    monkeypatch.setattr(small, "WORKLOADS", {"equi": equi})
+    found = small.run(Settings(40_000, True)).fields["workloads"]["equi"]
+    assert found["results_equal"]
+    assert 0 < found["median_us"]["1"] <= found["slow_us"]["1"]
+    assert 50 < found["calls"]["1"] < 2_000
+
+
+def test_a_first_start_is_a_program_of_its_own() -> None:
+    assert cold._seconds(cold.PROGRAM.replace("ROWS", "100"), 100, "") > 0
+    with pytest.raises(AssertionError):
+        cold._seconds(cold.PROGRAM.replace("ROWS", "100"), 99, "")
