@@ -24,7 +24,8 @@ AXES: Mapping[str, tuple[str, ...]] = {
     "windows": ("time", "unbounded", "rows", "rows per key", "as of"),  # as of: only the best rows of a stream count
     "order": ("none", "sync", "hold", "adaptive"),
     "late": ("drop", "keep", "divert"),
-    "runs": ("alone", "tree", "deep tree", "shared"),  # deep: the last stream, or one of rows, is below the top
+    # deep: the last stream, or one of rows, is below the top; shared tree: one of many queries asks for a tree
+    "runs": ("alone", "tree", "deep tree", "shared", "shared tree"),
     "budget": (
         "none",
         "cpu harvest",
@@ -50,7 +51,7 @@ _BUDGETS = AXES["budget"][1:]
 SHEDS = tuple(word for word in _BUDGETS if "harvest" in word or "drop" in word)
 _OF_MEMORY = tuple(word for word in _BUDGETS if "memory" in word)
 _COUNTED = ("rows", "rows per key")
-_TREES = ("tree", "deep tree")
+_TREES = ("tree", "deep tree", "shared tree")
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class Refusal:
     def text(self, combination: Combination) -> str:
         """The sentence of an error: the words that do not go together, the reason, and the nearest that works."""
         named = [f"{axis}={combination[axis]!r}" for axis in self.when]
-        return f"{' and '.join(named)} do not go together: {self.why}. {self.instead}"
+        refused = "do not go together" if len(named) > 1 else "is not possible"
+        return f"{' and '.join(named)} {refused}: {self.why}. {self.instead}"
 
 
 _AS_OF = {"windows": ("as of",)}
@@ -108,7 +110,12 @@ REFUSALS: tuple[Refusal, ...] = (
         "Leave out one of them.",
     ),
     Refusal(
-        {"on_error": ("divert",), "runs": ("shared",)},
+        {"runs": ("shared tree",)},
+        "queries that share are one operator, of which each takes its own results, and a tree has several",
+        "Leave out plan=, take plan='multiway', or let it run alone.",
+    ),
+    Refusal(
+        {"on_error": ("divert",), "runs": ("shared", "shared tree")},
         "one query's failure would take back the rows of all",
         "Let it run alone.",
     ),
@@ -142,9 +149,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "a late row could change an answer that was given",
         "Take late='drop' or 'divert'.",
     ),
-    Refusal(
-        _AS_OF | {"runs": _TREES}, "an as-of join is one operator, and has no tree", "Leave out plan=, or share it."
-    ),
+    Refusal(_AS_OF | {"runs": _TREES}, "an as-of join is one operator, and has no tree", "Leave out plan=."),
     Refusal(
         _AS_OF | {"budget": tuple(word for word in _BUDGETS if word != "memory fail")},
         "what an as-of join keeps is bounded by its tolerance and keys, and a row left out would make another the best",
@@ -169,7 +174,8 @@ def refusal(combination: Combination) -> Refusal | None:
 
 
 def features_of(query: Any, runs: str | None = None, runtime: str = "embedded") -> dict[str, str]:
-    """A query as a combination; one with a plan of several operators is a tree."""
+    """A query as a combination; one with a plan of several operators is a tree, also as one of many ("shared")."""
+    shape = _shape(query)
     windows = [stream.window for stream in query.streams if isinstance(stream.window, RowWindow)]
     endless = any(isinstance(stream.window, TimeWindow) and stream.window.unbounded for stream in query.streams)
     return {
@@ -185,7 +191,7 @@ def features_of(query: Any, runs: str | None = None, runtime: str = "embedded") 
         else "rows",
         "order": "adaptive" if isinstance(query.order, Adaptive) else query.order,
         "late": query.late,
-        "runs": runs or _shape(query),
+        "runs": "shared tree" if runs == "shared" and shape != "alone" else runs or shape,
         "budget": _budget_word(query.budget),
         "aggregates": "yes" if query.aggregation else "no",
         "algorithm": "auto" if query.algorithm == "auto" else next(iter(query.algorithm.values()), "auto"),
@@ -198,7 +204,7 @@ def features_of(query: Any, runs: str | None = None, runtime: str = "embedded") 
 
 
 def _shape(query: Any) -> str:
-    """How a query runs that is not shared; a binary tree has all but the last stream below the top."""
+    """How a query runs by itself; a binary tree has all but the last stream below the top."""
     if query.plan in ("auto", "multiway") or len(query.streams) < 3:
         return "alone"
     names = query.names

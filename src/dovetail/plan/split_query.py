@@ -63,8 +63,8 @@ def asked_tree(query: JoinQuery) -> Tree | None:
 
 
 def split_query(query: JoinQuery, tree: Tree) -> Operator:
-    """The operators of a tree, the last one giving the query's own results; ``share_budget`` gives them budgets."""
-    closed = replace(query, predicates=close_equalities(query.predicates), budget=None)
+    """The operators of a tree, the last one giving the query's own results; ``share_budget`` shares its budget out."""
+    closed = replace(query, predicates=close_equalities(query.predicates))
     return _operator(closed, tree, query.select, top=True)
 
 

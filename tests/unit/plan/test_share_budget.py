@@ -38,3 +38,14 @@ def test_the_operator_that_costs_more_gets_more_time() -> None:
     assert below.cpu + top.cpu == pytest.approx(0.8)
     assert top.cpu > 0.5
     assert (below.min_completeness, top.min_completeness) == (0.5, 0.5), "a quarter together"
+
+
+@pytest.mark.parametrize(
+    ("limits", "waits"),
+    [({"memory": dv.tuples(9), "policy": "spill"}, True), ({"cpu": 0.5}, True), ({"memory": dv.tuples(9)}, False)],
+)
+def test_results_that_wait_below_are_not_late_above(limits: dict[str, Any], waits: bool) -> None:
+    streams = [dv.stream(name, time="ts", window="10 seconds", schema=SCHEMA) for name in "ABC"]
+    query = dv.join(*streams, on="A.k = B.k AND B.k = C.k", plan=TREE, budget=dv.budget(**limits)).model
+    delay_us = budgeted_tree(query, TREE).query.stream("(A, B)").delay_us
+    assert (delay_us > 10**15) is waits

@@ -22,6 +22,11 @@ def query(name: str = "q", window: Any = "1 minute", on: str = "A.k = B.k", **op
     return dv.join(a, b, on=on, **{"select": "A.v"} | options).named(name)
 
 
+def tree(name: str) -> dv.Query:
+    streams = [dv.stream(each, time="ts", window="1 minute", schema=SCHEMA) for each in "ABC"]
+    return dv.join(*streams, on="A.k = B.k AND B.k = C.k", select="A.v", plan=(("A", "B"), "C")).named(name)
+
+
 def members(*queries: dv.Query) -> list[Member]:
     return [Member(str(each.name), each.model) for each in queries]
 
@@ -148,6 +153,11 @@ REFUSED = {
     "columns": (
         (query("a"), query("b", select="A.s AS v")),
         "column 'v' is int64 in query 'a' and string in query 'b'",
+    ),
+    "tree": (
+        (query("a"), tree("b")),
+        "query 'b': runs='shared tree' is not possible: queries that share are one operator, of which each takes its "
+        "own results, and a tree has several. Leave out plan=, take plan='multiway', or let it run alone.",
     ),
     "taken": ((query("a", select="A.v AS query"),), "query 'a' selects a column 'query', which is taken"),
 }
