@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 import dovetail as dv
 from dovetail.model.files import Files
+from dovetail.runtime.files.decode import decoded
 from dovetail.runtime.files.feed import FilesFeed, all_files
-from dovetail.runtime.files.listing import Known
+from dovetail.runtime.files.listing import TAIL_BYTES, Known
 from dovetail.runtime.finite import pushes_of
 from dovetail.testing import Push, assert_same_rows, oracle
 
@@ -48,6 +49,21 @@ def write(table: pa.Table, format: str, file: Path, **options: Any) -> None:
     else:
         with ipc.new_file(file, table.schema) as writer:
             writer.write_table(table, 7)
+
+
+def write_twins(file: Path, twin: Path, format: str = "parquet") -> None:
+    """Two files that differ in their first rows alone: not in size, nor in their footers and their ends."""
+    count = 1 << 19  # more than is decoded at once
+    times = pa.array(np.arange(count)).cast(SCHEMA.field("ts").type)
+    keys = np.arange(count) % 10
+    for number, path in enumerate((file, twin)):
+        keys[5] = 5 + number
+        table = pa.table({"ts": times, "k": keys, "name": pa.nulls(count, pa.string())})
+        options = {"use_dictionary": False, "compression": "none"} if format == "parquet" else {}
+        write(table, format, path, **options)
+        os.utime(path, (10**9 + number, 10**9 + number))
+    assert file.stat().st_size == twin.stat().st_size
+    assert file.read_bytes()[-TAIL_BYTES:] == twin.read_bytes()[-TAIL_BYTES:]
 
 
 def joined(folder: Path, how: str = "inner", format: str = "parquet", **options: Any) -> dv.Query:
@@ -249,10 +265,51 @@ class TestMistakes:
             feed.latest(end)
         stream = dv.stream("A", dv.files(tmp_path), time="ts", window="2 seconds")
         (piece,) = feed.pieces(feed.initial(), end)
-        from dovetail.runtime.files.decode import decoded
-
         with pytest.raises(dv.DataError, match=rf"file {file} had [\d,]+ bytes when its batch was planned"):
             list(decoded(stream.data, piece.file, stream.schema, stream.schema.names))
+
+    @pytest.mark.parametrize("format", ["parquet", "csv"])
+    @pytest.mark.parametrize("when", ["before it is opened", "while it is read", "before its batch is repeated"])
+    def test_another_file_of_the_same_size_and_end_is_named(self, tmp_path: Path, format: str, when: str) -> None:
+        file, source = tmp_path / "in" / "a", Files(str(tmp_path / "in"), format)
+        file.parent.mkdir()
+        write_twins(file, tmp_path / "twin", format)
+        feed = FilesFeed(source, "ts", 0)
+        end = json.loads(json.dumps(feed.latest(feed.initial())))
+        (piece,) = feed.pieces(feed.initial(), end)
+        if when == "before its batch is repeated":
+            feed = FilesFeed(source, "ts", 0)
+            assert feed.pieces(feed.initial(), end) == [piece]
+        rows = decoded(source, piece.file, SCHEMA, ["ts", "k"])
+        if when == "while it is read":
+            assert next(rows).num_rows > 0
+        (tmp_path / "twin").rename(file)
+        with pytest.raises(dv.DataError, match=rf"file {file} was replaced or written to since its batch was planned"):
+            feed.pieces(feed.initial(), end) if when == "before its batch is repeated" else list(rows)
+
+    def test_a_file_that_breaks_because_it_is_overwritten_was_replaced(self, tmp_path: Path) -> None:
+        file = tmp_path / "in" / "a"
+        file.parent.mkdir()
+        write_twins(file, tmp_path / "twin", "csv")
+        (known,) = all_files(source := Files(str(file.parent), "csv"), "ts")
+        rows = decoded(source, known, SCHEMA, ["ts", "k"])
+        next(rows)
+        file.write_bytes(b"\x00,?\n" * (known.size // 4))
+        with pytest.raises(dv.DataError, match=rf"file {file} was replaced or written to"):
+            list(rows)
+
+    def test_a_small_file_that_was_copied_back_is_the_same(self, tmp_path: Path) -> None:
+        feed, end, file = self.planned(tmp_path)
+        os.utime(file, (10**9, 10**9))
+        assert file.stat().st_size < TAIL_BYTES
+        fresh = FilesFeed(Files(str(tmp_path)), "ts", 0)
+        (piece,) = fresh.pieces(feed.initial(), end)
+        assert sum(rows.num_rows for rows in decoded(Files(str(tmp_path)), piece.file, SCHEMA, ["ts"])) == 20
+
+    def test_files_of_old_positions_are_known_by_size_and_end(self, tmp_path: Path) -> None:
+        feed, end, _ = self.planned(tmp_path)
+        old = {**end, "batch": [named[:3] for named in end["batch"]]}
+        assert feed.pieces(feed.initial(), old) == feed.pieces(feed.initial(), end)
 
     @pytest.mark.parametrize("format", ["parquet", "csv", "json", "arrow"])
     def test_a_damaged_file_is_named(self, tmp_path: Path, format: str) -> None:
@@ -267,6 +324,31 @@ class TestMistakes:
         pq.write_table(rows(0, 1).drop_columns(["k"]), tmp_path / "x.parquet")
         stream = dv.stream("A", dv.files(tmp_path), time="ts", window="2 seconds", schema=SCHEMA)
         with pytest.raises(dv.DataError, match=r"x\.parquet cannot be read as parquet: it has no column 'k'; it has"):
+            list(pushes_of([stream]))
+
+    @pytest.mark.parametrize(
+        ("format", "text", "reason"),
+        [
+            ("csv", "ts,k,name\n2026-07-01T12:00:00,1,x\n", "expected a zone offset"),
+            ("csv", "ts,k,name\n2026-07-01T12:00:00Z,one,x\n", "'one'"),
+            ("csv", "ts,k,name\n2026-07-01T12:00:00Z,1\n", "Expected 3 columns, got 2"),
+            ("csv", "ts,key,name\n2026-07-01T12:00:00Z,1,x\n", "'k'"),
+            ("json", '{"ts": "2026-07-01T12:00:00", "k": 1}\n', "expected a zone offset"),
+            ("json", '{"ts": "2026-07-01T12:00:00Z", "k": "1"}\n', "number to string"),
+            ("json", '{"ts": "2026-07-01T12:00:00Z", "k": 1.5}\n', "1.5"),
+        ],
+    )
+    def test_what_spark_would_make_null_is_refused(self, tmp_path: Path, format: str, text: str, reason: str) -> None:
+        (tmp_path / "a").write_text(text)
+        stream = dv.stream("A", dv.files(tmp_path, format), time="ts", window="2 seconds", schema=SCHEMA)
+        with pytest.raises(dv.DataError, match=rf"a cannot be read as {format}: .*{reason}"):
+            list(pushes_of([stream]))
+
+    def test_json_has_no_bytes(self, tmp_path: Path) -> None:
+        (tmp_path / "a").write_text('{"ts": "2026-07-01T12:00:00Z", "b": "AQID"}\n')
+        schema = SCHEMA.append(pa.field("b", pa.binary()))
+        stream = dv.stream("A", dv.files(tmp_path, "json"), time="ts", window="2 seconds", schema=schema)
+        with pytest.raises(dv.DataError, match="column 'b' needs bytes, and JSON has none; declare it as text"):
             list(pushes_of([stream]))
 
     def test_a_folder_of_sparks_file_sink_is_left_to_spark(self, tmp_path: Path) -> None:

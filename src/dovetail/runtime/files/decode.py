@@ -6,13 +6,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.ipc as ipc
-import pyarrow.json as pajson
 import pyarrow.parquet as pq
 
 from dovetail.errors import DataError, nearest
 from dovetail.model.files import Files
 from dovetail.model.nested import path_of, tops, with_extracted
-from dovetail.runtime.files.listing import Known, filesystem, listed, look, unreadable
+from dovetail.runtime.files.listing import Known, filesystem, gone, listed, stamp, unreadable
+from dovetail.runtime.files.same import check_opened, check_untouched
+from dovetail.runtime.json_lines import json_columns
 
 _CSV_BYTES = 8 << 20  # decoded at once
 _ROWS = 1 << 18  # a few megabytes per column
@@ -49,31 +50,19 @@ def decoded(
     """The rows of a file, or of some of its row groups; DataError names it if it is not the file that was planned."""
     store, name = filesystem(known.path)
     try:
+        before = stamp(store, name)
         with store.open_input_file(name) as file:
-            _check_same(known, file.size())
-            yield from _read(source, file, schema, columns, groups)
-            _check_same(known, store.get_file_info([name])[0].size)
+            check_opened(known, file, before)
+            try:
+                yield from _read(source, file, schema, columns, groups)
+            except (OSError, pa.ArrowException):
+                check_untouched(known, store, name, before)  # half of one file and half of another cannot be decoded
+                raise
+            check_untouched(known, store, name, before)
     except FileNotFoundError as error:
-        raise DataError(f"file {known.path} was there when the batch was planned, and is gone; put it back") from error
+        raise gone(known.path) from error
     except (OSError, pa.ArrowException) as error:
         raise unreadable(known.path, source.format, error) from error
-
-
-def check_same(known: Known, time: str, parquet: bool) -> Known:
-    """The file as it is now; DataError if it is not as it was."""
-    now = look(known.path, time, parquet)
-    _check_same(known, now.size)
-    if now.tail != known.tail:
-        raise DataError(f"file {known.path} was replaced since its batch was planned; put the old one back")
-    return now
-
-
-def _check_same(known: Known, size: int | None) -> None:
-    if size != known.size:
-        raise DataError(
-            f"file {known.path} had {known.size:,} bytes when its batch was planned and has {size or 0:,} now; files "
-            "must be whole when they appear: write them elsewhere, and rename them"
-        )
 
 
 def _read(
@@ -100,10 +89,8 @@ def _read(
         yield from _csv(source, file, schema, columns)
     else:
         wanted = pa.schema([schema.field(name) for name in tops(schema, columns)])
-        parse = pajson.ParseOptions(explicit_schema=wanted, unexpected_field_behavior="ignore")
         if file.size():
-            table = pajson.read_json(file, parse_options=parse)
-            yield from with_extracted(table, schema, columns).to_batches()
+            yield from with_extracted(json_columns(file, wanted), schema, columns).to_batches()
 
 
 def _csv(source: Files, file: Any, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -114,7 +101,7 @@ def _csv(source: Files, file: Any, schema: pa.Schema, columns: Sequence[str]) ->
         read.column_names = schema.names
     types = {field.name: field.type for field in schema}
     convert = pacsv.ConvertOptions(column_types=types, include_columns=list(columns), strings_can_be_null=True)
-    convert.quoted_strings_can_be_null = False
+    convert.null_values, convert.quoted_strings_can_be_null = [""], False  # NA and null are text, and "" is empty text
     parse = pacsv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True)
     yield from pacsv.open_csv(file, read, parse, convert)
 

@@ -1,10 +1,10 @@
 """Which files of a folder are new since a position, and what of them is the next batch.
 
 A position is plain JSON: the fingerprints of the files read so far that are still there, and the files of the batch
-that it ends, each with its size and the checksum of its end, so that a batch that is repeated has the same rows or says
-which file has changed. So it stays small where files that were read are moved away.
+that it ends, each with its size, the checksum of its end and its last change, so that a batch that is repeated has the
+same rows or says which file is another. So it stays small where files that were read are moved away.
 
-    {"seen": "<16 characters per file>", "batch": [["in/7.parquet", 5120, 3735928559]]}
+    {"seen": "<16 characters per file>", "batch": [["in/7.parquet", 5120, 3735928559, 1782864000123456789]]}
 
 A position that was made without knowing the one before (Spark 4.0 and 4.1 do not tell) has no batch: all that it has
 seen and the one before has not is new.
@@ -12,16 +12,16 @@ seen and the one before has not is new.
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
 from dovetail.errors import DataError
 from dovetail.model.files import Files
-from dovetail.runtime.files.decode import check_same
 from dovetail.runtime.files.delta import is_table
-from dovetail.runtime.files.listing import Known, Seen, filesystem, listed, looked_at
+from dovetail.runtime.files.listing import Known, Seen, filesystem, listed, look, looked_at
 from dovetail.runtime.files.order import admitted, in_order
+from dovetail.runtime.files.same import check_same
 
 _DIGEST = 12  # bytes: no two of a billion files are taken for one
 
@@ -71,7 +71,7 @@ class FilesFeed:
         batch = files_in_order[: admitted(files_in_order, self._source, self._delay_us)]
         self._planned = {file.path: file for file in batch}
         self._sizes |= {file.path: file.size for file in batch}
-        named = [[file.path, file.size, file.tail] for file in batch]
+        named = [[file.path, file.size, file.tail, file.changed_ns] for file in batch]
         return {"seen": _text(seen | {_digest(file.path) for file in batch}), "batch": named}
 
     @property
@@ -88,7 +88,7 @@ class FilesFeed:
         if end["batch"] is None:
             files = self._since(_digests(start["seen"]), _digests(end["seen"]))
         else:
-            files = [self._as_planned(Known(*named)) for named in end["batch"]]
+            files = [self._as_planned(_named(*each)) for each in end["batch"]]
         return [piece for file in files for piece in pieces_of(file)]
 
     def _listed(self, start: Position | None) -> list[Seen]:
@@ -123,10 +123,13 @@ class FilesFeed:
         return list(self._waiting.values())
 
     def _as_planned(self, file: Known) -> Known:
+        """What this process has planned is not looked at again: who reads it does."""
         planned = self._planned.get(file.path)
-        if planned is not None and (planned.size, planned.tail) == (file.size, file.tail):
+        if planned is not None and replace(planned, groups=None) == file:
             return planned
-        return check_same(file, self._time, self._parquet)
+        now = look(file.path, self._time, self._parquet)
+        check_same(file, now)
+        return now
 
     def _since(self, before: set[bytes], after: set[bytes]) -> list[Known]:
         new = after - before
@@ -140,7 +143,7 @@ def pieces_of(file: Known) -> list[Piece]:
     """A file's row groups one by one, or all of it."""
     if file.empty:
         return []
-    bare = Known(file.path, file.size, file.tail)
+    bare = replace(file, groups=None)
     if file.groups is None or len(file.groups) == 1:
         return [Piece(bare, None, file.size)]
     return [Piece(bare, (number,), group.bytes) for number, group in enumerate(file.groups) if group.rows]
@@ -150,6 +153,11 @@ def all_files(source: Files, time: str) -> list[Known]:
     """All files that there are now, in order."""
     files = listed(source)
     return in_order(files, looked_at(files, time, source.are_parquet))
+
+
+def _named(path: str, size: int, tail: int, changed_ns: int | None = None) -> Known:
+    """A file as positions name it; old ones do not know its last change."""
+    return Known(path, size, tail, changed_ns=changed_ns)
 
 
 def _digest(path: str) -> bytes:

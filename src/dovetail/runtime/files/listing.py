@@ -1,8 +1,8 @@
 """What files there are, and what each says of itself without being read.
 
-A file is known by its size and the checksum of its end, so that another one under its name, or one that has grown, is
-noticed when a batch is repeated. The footer of a Parquet file also tells, of every row group, how many rows it has and
-between which times they lie.
+A file is known by its size, the checksum of its end and its last change, so that another one under its name, or one
+that has grown, is noticed when it is read. The footer of a Parquet file also tells, of every row group, how many rows
+it has and between which times they lie.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from dovetail.model.files import Files
 from dovetail.runtime.files.delta import is_table, table_files
 from dovetail.runtime.files.iceberg import snapshot_files
 
-_TAIL = 1 << 16  # bytes at the end that are summed; it holds the footer of most Parquet files
+TAIL_BYTES = 1 << 16  # bytes at the end that are summed; it holds the footer of most Parquet files
 _AT_ONCE = 8  # files that are looked at concurrently: stores across a network take their time
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -48,12 +48,16 @@ class Group:
 
 @dataclass(frozen=True)
 class Known:
-    """A file as it was when it was looked at; ``groups`` are those of a Parquet file, None for other formats."""
+    """A file as it was when it was looked at; ``groups`` are those of a Parquet file, None for other formats.
+
+    When it was last changed is not known of files in positions of old checkpoints.
+    """
 
     path: str
     size: int
     tail: int
     groups: tuple[Group, ...] | None = None
+    changed_ns: int | None = None
 
     @property
     def rows(self) -> int:
@@ -132,15 +136,36 @@ def look(path: str, time: str, parquet: bool) -> Known:
     """What a file says of itself; DataError that names it if it is gone, or is no Parquet file."""
     try:
         store, name = filesystem(path)
+        _, changed_ns = stamp(store, name)  # asked first: if the file is replaced now, that is noticed when it is read
         with store.open_input_file(name) as file:
-            size = file.size()
-            start = max(0, size - _TAIL)
-            tail = crc32(file.read_at(size - start, start))
-            return Known(path, size, tail, _groups(pq.ParquetFile(file).metadata, time) if parquet else None)
+            tail = sum_of_end(file)
+            groups = _groups(pq.ParquetFile(file).metadata, time) if parquet else None
+            return Known(path, file.size(), tail, groups, changed_ns)
     except FileNotFoundError as error:
-        raise DataError(f"file {path} was there when the batch was planned, and is gone; put it back") from error
+        raise gone(path) from error
     except (OSError, pa.ArrowException) as error:
         raise unreadable(path, "parquet" if parquet else "file", error) from error
+
+
+def stamp(store: Any, name: str) -> tuple[int, int]:
+    """A file's bytes, and when it was last changed in ns (0 if its store does not tell); FileNotFoundError if gone."""
+    (info,) = store.get_file_info([name])
+    if info.type == pafs.FileType.NotFound:
+        raise FileNotFoundError(name)
+    return info.size or 0, info.mtime_ns or 0
+
+
+def sum_of_end(file: Any) -> int:
+    """The checksum of the last bytes of an open file, which is then at its beginning."""
+    file.seek(max(0, file.size() - TAIL_BYTES))
+    sum_ = crc32(file.read())
+    file.seek(0)
+    return sum_
+
+
+def gone(path: str) -> DataError:
+    """The error about a file that is no longer there."""
+    return DataError(f"file {path} was there when the batch was planned, and is gone; put it back")
 
 
 def unreadable(path: str, format: str, error: Exception) -> DataError:

@@ -15,10 +15,10 @@ from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.json as pajson
 
 from dovetail.errors import DataError, PlanError
 from dovetail.model.kafka import Kafka
+from dovetail.runtime.json_lines import json_columns
 
 _SYNC = bytes(16)
 
@@ -35,8 +35,7 @@ def columns_of(source: Kafka, values: Sequence[bytes], schema: pa.Schema) -> pa.
 
 
 def _json(source: Kafka, values: Sequence[bytes], schema: pa.Schema) -> pa.Table:
-    options = pajson.ParseOptions(schema, newlines_in_values=True, unexpected_field_behavior="ignore")
-    return pajson.read_json(pa.BufferReader(b"\n".join(values)), parse_options=options)
+    return json_columns(pa.BufferReader(b"\n".join(values)), schema, newlines_in_values=True)
 
 
 def _avro(source: Kafka, values: Sequence[bytes], schema: pa.Schema) -> pa.Table:
