@@ -3,17 +3,12 @@
 Files are cut between two of them where the later one begins no earlier than all before it have ended, so that no row is
 late behind another. Files that do not tell their times are read together.
 
-Of an inner join over windows of time, row groups too far from all rows of another stream are not read at all:
-
-    A   09:00 .. 10:00   10:00 .. 11:00   11:00 .. 12:00       window of A: 5 minutes, of B: none
-    B                                     11:02 .. 11:20       only A's last row group can have partners
+Row groups that cannot have partners are not read at all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.block.time_range import AFTER_ALL
@@ -23,15 +18,15 @@ from dovetail.model.files import Files
 from dovetail.model.kafka import Kafka
 from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
-from dovetail.model.window import TimeWindow
+from dovetail.plan.leave_unread import leave_unread
 from dovetail.runtime.files.feed import all_files
 from dovetail.runtime.files.listing import Known, span
+from dovetail.runtime.files.near import Near, near
 from dovetail.runtime.files.order import together
 from dovetail.runtime.files.table import table_of
 from dovetail.runtime.rows import as_table
 
 Pushes = Iterator[dict[str, pa.Table | pa.RecordBatch]]
-Spans = npt.NDArray[np.int64]
 
 
 def pushes_of(
@@ -47,12 +42,11 @@ def pushes_of(
     yield {stream.name: as_table(stream, stream.data) for stream in streams if not isinstance(stream.data, Files)}
     own = [stream for stream in streams if isinstance(stream.data, Files)]
     files = {stream.name: all_files(stream.data, stream.time) for stream in own}
-    joined = _reach(query, files) if query is not None else {}
+    joined = _joined(query, files) if query is not None else {}
     groups = [(group, stream) for stream in own for group in together(files[stream.name])]
     for group, stream in sorted(groups, key=lambda pair: span([file.times for file in pair[0]]) or (0, 0)):
         wanted = columns[stream.name] if columns is not None else stream.schema.names
-        near = joined.get(stream.name)
-        pieces = [(file, near.groups(file) if near is not None else None) for file in group]
+        pieces = [(file, _groups(file, joined.get(stream.name))) for file in group]
         yield {stream.name: table_of(stream, stream.data, pieces, wanted)}
 
 
@@ -72,41 +66,20 @@ def _is_finite(data: Any) -> bool:
     return isinstance(data, Files | pa.Table | pa.RecordBatch)
 
 
-class Near:
-    """Which row groups of one stream lie near enough to some rows of every other stream."""
-
-    def __init__(self, others: Sequence[tuple[Spans, int, int]]) -> None:
-        self._others = others
-
-    def groups(self, file: Known) -> list[int] | None:
-        """The numbers of those of a file; None for all."""
-        if file.groups is None:
-            return None
-        return [number for number, group in enumerate(file.groups) if group.times is None or self._meets(*group.times)]
-
-    def _meets(self, first: int, last: int) -> bool:
-        return all(
-            bool(((spans[:, 0] <= last + own_us) & (spans[:, 1] >= first - other_us)).any())
-            for spans, own_us, other_us in self._others
-        )
+def _joined(query: JoinQuery, files: Mapping[str, Sequence[Known]]) -> dict[str, Near]:
+    """What row groups of each stream must meet in others; files that do not tell their times may have any."""
+    spans = {name: times for name, known in files.items() if (times := _spans(known)) is not None}
+    return near(leave_unread(query), spans)
 
 
-def _reach(query: JoinQuery, files: Mapping[str, Sequence[Known]]) -> dict[str, Near]:
-    """What each stream's row groups must meet; nothing where rows count that have no partner."""
-    windows = {stream.name: stream.window for stream in query.streams}
-    if query.how != "inner" or not all(isinstance(window, TimeWindow) for window in windows.values()):
-        return {}
-    lengths = {name: window.length_us for name, window in windows.items() if isinstance(window, TimeWindow)}
-    spans = {name: found for name, known in files.items() if (found := _spans(known)) is not None}
-    return {
-        name: Near([(spans[other], lengths[name], lengths[other]) for other in spans if other != name])
-        for name in files
-    }
-
-
-def _spans(files: Sequence[Known]) -> Spans | None:
-    """The times of all row groups; None if some do not tell."""
+def _spans(files: Sequence[Known]) -> list[tuple[int, int]] | None:
     times = [group.times for file in files for group in file.groups or () if group.rows]
-    if any(file.groups is None for file in files) or None in times:
+    told = [each for each in times if each is not None]
+    return told if len(told) == len(times) and all(file.groups is not None for file in files) else None
+
+
+def _groups(file: Known, partners: Near | None) -> list[int] | None:
+    """The row groups of a file that may have partners; None for all."""
+    if partners is None or file.groups is None:
         return None
-    return np.array(times, np.int64).reshape(-1, 2)
+    return [at for at, group in enumerate(file.groups) if group.times is None or partners.meets(*group.times)]

@@ -4,10 +4,11 @@ A position is plain JSON: the fingerprints of the files read so far that are sti
 that it ends, each with its size, the checksum of its end and its last change, so that a batch that is repeated has the
 same rows or says which file is another. So it stays small where files that were read are moved away.
 
-    {"seen": "<16 characters per file>", "batch": [["in/7.parquet", 5120, 3735928559, 1782864000123456789]]}
+    {"seen": "<16 characters per file>", "batch": [["in/7.parquet", 5120, 3735928559, 1782864000123456789]],
+     "times": [[1782860000000000, 1782864000000000]]}
 
-A position that was made without knowing the one before (Spark 4.0 and 4.1 do not tell) has no batch: all that it has
-seen and the one before has not is new.
+The times of all rows so far lie between those; null, if a file did not tell. A position that was made without knowing
+the one before (Spark 4.0 and 4.1 do not tell) has no batch: all that it has seen and the one before has not is new.
 """
 
 from base64 import b64decode, b64encode
@@ -20,9 +21,11 @@ from dovetail.errors import DataError
 from dovetail.model.files import Files
 from dovetail.runtime.files.delta import is_table
 from dovetail.runtime.files.listing import Known, Seen, filesystem, listed, look, looked_at
+from dovetail.runtime.files.near import merged
 from dovetail.runtime.files.order import admitted, in_order
 from dovetail.runtime.files.same import check_same
 
+_SPANS = 32  # in a position: about a kilobyte; rows that come steadily need one
 _DIGEST = 12  # bytes: no two of a billion files are taken for one
 
 Position = Mapping[str, Any]
@@ -30,11 +33,13 @@ Position = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Piece:
-    """Work that is not divided further: a file, or one row group of it."""
+    """Work that is not divided further: a file, or one row group of it; its rows and times, if known exactly."""
 
     file: Known
     groups: tuple[int, ...] | None
     bytes: int
+    rows: int = 0
+    times: tuple[int, int] | None = None
 
 
 class FilesFeed:
@@ -50,7 +55,7 @@ class FilesFeed:
 
     def initial(self) -> Position:
         """Nothing was read."""
-        return {"seen": "", "batch": []}
+        return {"seen": "", "batch": [], "times": []}
 
     def freeze(self) -> None:
         """Files that come from now on do not count."""
@@ -61,7 +66,7 @@ class FilesFeed:
         here = self._listed(start)
         files = [file for file in here if self._only is None or file.path in self._only]
         if start is None:
-            return {"seen": _text({_digest(file.path) for file in files}), "batch": None}
+            return {"seen": _text({_digest(file.path) for file in files}), "batch": None, "times": None}
         seen = _digests(start["seen"]) & {_digest(file.path) for file in here}
         new = [file for file in files if _digest(file.path) not in seen]
         self._check_sizes(files)
@@ -72,7 +77,8 @@ class FilesFeed:
         self._planned = {file.path: file for file in batch}
         self._sizes |= {file.path: file.size for file in batch}
         named = [[file.path, file.size, file.tail, file.changed_ns] for file in batch]
-        return {"seen": _text(seen | {_digest(file.path) for file in batch}), "batch": named}
+        seen |= {_digest(file.path) for file in batch}
+        return {"seen": _text(seen), "batch": named, "times": _times_after(start.get("times"), batch)}
 
     @property
     def planned(self) -> list[Known]:
@@ -144,9 +150,14 @@ def pieces_of(file: Known) -> list[Piece]:
     if file.empty:
         return []
     bare = replace(file, groups=None)
-    if file.groups is None or len(file.groups) == 1:
+    if file.groups is None:
         return [Piece(bare, None, file.size)]
-    return [Piece(bare, (number,), group.bytes) for number, group in enumerate(file.groups) if group.rows]
+    pieces = [
+        Piece(bare, (number,), group.bytes, group.rows, group.times if group.exact else None)
+        for number, group in enumerate(file.groups)
+        if group.rows
+    ]
+    return pieces if len(file.groups) > 1 else [replace(pieces[0], groups=None, bytes=file.size)]
 
 
 def all_files(source: Files, time: str) -> list[Known]:
@@ -158,6 +169,15 @@ def all_files(source: Files, time: str) -> list[Known]:
 def _named(path: str, size: int, tail: int, changed_ns: int | None = None) -> Known:
     """A file as positions name it; old ones do not know its last change."""
     return Known(path, size, tail, changed_ns=changed_ns)
+
+
+def _times_after(before: Any, files: Sequence[Known]) -> list[list[int]] | None:
+    """Between which times all rows lie after these files; None if some did not tell exactly."""
+    groups = [group for file in files for group in file.groups or () if group.rows]
+    told = [group.times for group in groups if group.times is not None and group.exact]
+    if before is None or len(told) < len(groups) or any(file.groups is None for file in files):
+        return None
+    return [list(span) for span in merged([*map(tuple, before), *told], _SPANS)]
 
 
 def _digest(path: str) -> bytes:

@@ -39,11 +39,15 @@ class Seen:
 
 @dataclass(frozen=True)
 class Group:
-    """A row group: its rows and bytes, and its smallest and largest time if the footer tells and none is NULL."""
+    """A row group: its rows and bytes, and its smallest and largest time if the footer tells and none is NULL.
+
+    Not ``exact``: they have nanoseconds, and the largest is rounded up.
+    """
 
     rows: int
     bytes: int
     times: tuple[int, int] | None
+    exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ def _groups(footer: Any, time: str) -> tuple[Group, ...]:
     for number in range(footer.num_row_groups):
         group = footer.row_group(number)
         statistics = group.column(leaf).statistics if leaf >= 0 else None
-        groups.append(Group(group.num_rows, group.total_byte_size, _times(statistics, cut)))
+        groups.append(Group(group.num_rows, group.total_byte_size, _times(statistics, cut), not cut))
     return tuple(groups)
 
 

@@ -102,6 +102,14 @@ class Packer:
         made = self._packed(heartbeat, sequence, totals, cells, parcels)
         return self._with_loads(made, cells, dealt) if self.tells_loads else made
 
+    def told(self, rows: int, newest: int) -> pa.RecordBatch:
+        """What every cell hears of rows that nobody reads: how far they go, and in totals how many they are."""
+        cells = list(range(self.grid.cells))
+        heartbeat = {"partition": 0, "newest": newest, "spans": None, "loads": None}
+        totals = {"rows": rows, "null_times": 0, "filtered": 0, "pack_us": 0}
+        nothing = [None] * len(cells)
+        return self._packed(heartbeat, 0, totals, cells, {"blob": nothing, "file": nothing})
+
     def _with_loads(self, packed: pa.RecordBatch, cells: list[int], dealt: Counts) -> pa.RecordBatch:
         """The first row of each cell says how many rows each has got."""
         loads = dealt.tobytes()

@@ -31,6 +31,7 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.sources import Source
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
+from dovetail.plan.leave_unread import leave_unread
 from dovetail.plan.partition_grid import Grid
 from dovetail.plan.physical import Plan
 from dovetail.plan.plan_query import plan_query
@@ -166,8 +167,9 @@ def _pipeline(
     )
     for flowing, frames in ((True, streaming), (False, static)):
         own = [s for s in query.streams if isinstance(s.data, Source) and flows[s.name] is flowing]
-        split = shared is None and snapshot is None and len(own) == len(query.streams) and _split_keys(own, layouts)
-        frames += [packed_frame(session, own, packers, layouts, run, flowing and split)] if own else []
+        alone = shared is None and snapshot is None and len(own) == len(query.streams)
+        split, windows = flowing and alone and _split_keys(own, layouts), _unread(query, own) if alone else {}
+        frames += [packed_frame(session, own, packers, layouts, run, split, windows)] if own else []
     if changes is not None:
         streaming = _changing(streaming, session, changes, layouts)
     if streaming and needs_clock(query):
@@ -224,8 +226,17 @@ def _flows(stream: Stream, inputs: Mapping[str, DataFrame]) -> bool:
 
 def _split_keys(streams: Sequence[Stream], layouts: Layouts) -> bool:
     """Whether hot keys may be split: sources must know the times of what they read before they read it."""
-    told = all(isinstance(stream.data, Files) and stream.data.are_parquet for stream in streams)
-    return told and splits_keys(layouts.query, layouts.plan().grid)
+    return _tell_times(streams) and splits_keys(layouts.query, layouts.plan().grid)
+
+
+def _tell_times(streams: Sequence[Stream]) -> bool:
+    return all(isinstance(stream.data, Files) and stream.data.are_parquet for stream in streams)
+
+
+def _unread(query: JoinQuery, streams: Sequence[Stream]) -> dict[str, int]:
+    """The windows by which rows are known that need not be read; all streams must tell the times of their rows."""
+    timed = query.late == "drop" and query.budget is None and all(stream.idle_us is None for stream in streams)
+    return leave_unread(query) if _tell_times(streams) and timed else {}
 
 
 def _as_frame(session: SparkSession, stream: Stream) -> DataFrame:

@@ -22,13 +22,15 @@ def packed_frame(
     layouts: Layouts,
     run: str,
     splits: bool = False,
+    windows: Mapping[str, int] | None = None,
 ) -> DataFrame:
-    """What the packers of these streams make of their files; a table if the files are. ``splits``: if hot keys may."""
+    """What the packers of these streams make of their files; a table if the files are. ``splits``: if hot keys may.
+
+    ``windows``: their lengths in microseconds, if rows that can have no partner need not be read.
+    """
     own = {stream.name: packers[stream.name] for stream in streams}
-    inputs = tuple(
-        Input(stream.name, stream.data, stream.schema, own[stream.name].arriving, stream.time, stream.delay_us)
-        for stream in streams
-    )
+    given = [(each.name, each.data, each.schema, own[each.name].arriving, each.time, each.delay_us) for each in streams]
+    inputs = tuple(Input(*each, window_us=(windows or {}).get(each[0])) for each in given)
     session.dataSource.register(PackedSource)
     static = inputs[0].source.static
     reading = (session.read if static else session.readStream).format(NAME)

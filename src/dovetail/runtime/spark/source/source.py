@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 
 from dovetail.runtime.spark.packed import PACKED
 from dovetail.runtime.spark.source.feed import Feed
-from dovetail.runtime.spark.source.tasks import Task, dealt_out
+from dovetail.runtime.spark.source.tasks import Task, Unread, dealt_out
 from dovetail.runtime.spark.source.work import INPUTS, PACKERS, SPLITS, TASKS, Input, unpacked
 from dovetail.runtime.spark.types import spark_schema
 
@@ -71,6 +71,11 @@ class Reading:
         inputs: tuple[Input, ...] = unpacked(self._inputs)
         return inputs
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether rows that can have no partner need not be read."""
+        return all(each.window_us is not None for each in self.inputs)
+
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The packed rows of a task."""
         from dovetail.runtime.spark.source.hot import routes_of
@@ -82,6 +87,8 @@ class Reading:
         routes = routes_of(partition.hot, layouts.query, here.grid) if partition.hot else ()
         for part in partition.parts:
             packer = replace(packers[part.stream], grid=here.grid, numbers=here.numbers, routes=routes)
+            if part.unread is not None:
+                yield packer.told(part.unread.rows, part.unread.newest)
             yield from packer.packed(read_part(inputs[part.stream], part), part.place)
 
 
@@ -137,7 +144,14 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         self._at = end
         work = {name: feed.pieces(start[name], end[name]) for name, feed in self._feeds.items()}
-        return dealt_out(work, self._tasks, end.get(HOT))
+        return dealt_out(work, self._tasks, end.get(HOT), self._left_out(work, start, end))
+
+    def _left_out(self, work: dict[str, Any], start: dict[str, Any], end: dict[str, Any]) -> dict[str, Unread]:
+        if not self.leaves_out:
+            return {}
+        from dovetail.runtime.spark.source.unread import left_out
+
+        return left_out(self.inputs, work, start, end)
 
 
 class TableReader(Reading, DataSourceReader):
@@ -146,4 +160,8 @@ class TableReader(Reading, DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         feeds = {each.name: each.feed() for each in self.inputs}
         work = {name: feed.pieces(feed.initial(), feed.latest(None)) for name, feed in feeds.items()}
+        if self.leaves_out:
+            from dovetail.runtime.spark.source.unread import left_out_of_tables
+
+            return dealt_out(work, self._tasks, unread=left_out_of_tables(self.inputs, work)) or [Task(())]
         return dealt_out(work, self._tasks) or [Task(())]

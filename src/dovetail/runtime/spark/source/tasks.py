@@ -18,12 +18,21 @@ TASK_BYTES = 1 << 20  # for less than this another task costs more than it saves
 
 
 @dataclass(frozen=True)
+class Unread:
+    """Row groups of a stream that are not read: their rows, and the largest time in them."""
+
+    rows: int
+    newest: int
+
+
+@dataclass(frozen=True)
 class Part:
-    """Neighbouring pieces of one stream, and the place of the first."""
+    """Neighbouring pieces of one stream, and the place of the first; or what is told of those that are not read."""
 
     stream: str
     place: int
     pieces: tuple[Piece, ...]
+    unread: Unread | None = None
 
 
 class Task(InputPartition):
@@ -42,11 +51,14 @@ class Task(InputPartition):
         return self.value[1]
 
 
-def dealt_out(work: Mapping[str, Sequence[Piece]], most: int, hot: Any = None) -> list[Task]:
-    """The pieces of all streams as at most so many tasks."""
+def dealt_out(
+    work: Mapping[str, Sequence[Piece]], most: int, hot: Any = None, unread: Mapping[str, Unread] | None = None
+) -> list[Task]:
+    """The pieces of all streams as at most so many tasks; the first tells of those that are not read."""
     total = sum(piece.bytes for pieces in work.values() for piece in pieces)
     count = max(1, min(most, -(-total // TASK_BYTES)))
     tasks: list[list[Part]] = [[] for _ in range(count)]
+    tasks[0] += [Part(name, 0, (), told) for name, told in (unread or {}).items()]
     done = place = 0
     for name, pieces in work.items():
         for piece in pieces:
@@ -58,7 +70,7 @@ def dealt_out(work: Mapping[str, Sequence[Piece]], most: int, hot: Any = None) -
 
 
 def _append(parts: list[Part], name: str, place: int, piece: Piece) -> None:
-    if parts and parts[-1].stream == name:
+    if parts and parts[-1].stream == name and parts[-1].pieces:
         parts[-1] = Part(name, parts[-1].place, (*parts[-1].pieces, piece))
     else:
         parts.append(Part(name, place, (piece,)))

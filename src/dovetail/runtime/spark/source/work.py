@@ -26,7 +26,10 @@ INPUTS, PACKERS, TASKS, SPLITS = "inputs", "packers", "tasks", "splits"
 
 @dataclass(frozen=True)
 class Input:
-    """A stream that is read here: where from, what its rows look like, and which columns are wanted."""
+    """A stream that is read here: where from, what its rows look like, and which columns are wanted.
+
+    ``window_us``: the length of its window, if rows that can have no partner need not be read.
+    """
 
     name: str
     source: Source
@@ -34,6 +37,7 @@ class Input:
     columns: tuple[str, ...]
     time: str
     delay_us: int
+    window_us: int | None = None
 
     def feed(self) -> Feed:
         """What there is to read of it."""
