@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 import dovetail as dv
 from dovetail.model.query import JoinQuery
 from dovetail.plan.leave_unread import leave_unread
+from dovetail.runtime.files.feed import Piece
 from dovetail.runtime.files.near import merged
 from dovetail.runtime.spark.layout import Layouts
 from dovetail.runtime.spark.source.source import StreamReader
+from dovetail.runtime.spark.source.tasks import Task
 from dovetail.runtime.spark.source.work import Input, options_of
 from dovetail.testing import Push, assert_same_rows, oracle
 from tests.spark.feeding import Folder
@@ -53,10 +55,11 @@ def planned(
     """The next position, the row groups that are read up to it, and what is told of the others."""
     end = source.latestOffset(start)
     read, told = defaultdict[str, set[tuple[str, int]]](set), {}
-    for part in (part for task in source.partitions(start, end) for part in task.parts):
+    for part in (part for task in source.partitions(start, end) if isinstance(task, Task) for part in task.parts):
         if part.unread is not None:
             told[part.stream] = (part.unread.rows, part.unread.newest)
         for piece in part.pieces:
+            assert isinstance(piece, Piece)
             read[part.stream] |= {(piece.file.path, number) for number in piece.groups or (0,)}
     return end, read, told
 
@@ -112,21 +115,21 @@ def test_no_result_has_a_row_that_is_not_read_and_none_of_them_is_late(
 
 
 def _write(file: Path, groups: Sequence[Sequence[int]], first_row: int) -> pa.Table:
-    tables = []
+    tables: list[pa.Table] = []
     with pq.ParquetWriter(file, SCHEMA) as writer:
         for group in groups:
-            tables.append(rows([time * SECOND for time in group], first_row + sum(map(len, tables))))
+            tables.append(rows([time * SECOND for time in group], first_row + sum(len(table) for table in tables)))
             writer.write_table(tables[-1])
     return pa.concat_tables(tables)
 
 
 def hours(folder: Folder, name: str, number: int, spans: Mapping[int, int]) -> pa.Table:
     """A file with a row group of rows between each two hours, ten seconds apart."""
-    tables = []
+    tables: list[pa.Table] = []
     with pq.ParquetWriter(folder.path / name / f"{number}.parquet", SCHEMA) as writer:
         for begin, end in spans.items():
             times = list(range(begin * HOUR, end * HOUR, 10 * SECOND))
-            tables.append(rows(times, 10**6 * number + sum(map(len, tables))))
+            tables.append(rows(times, 10**6 * number + sum(len(table) for table in tables)))
             writer.write_table(tables[-1])
     return pa.concat_tables(tables)
 

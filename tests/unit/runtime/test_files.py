@@ -134,6 +134,20 @@ def test_only_row_groups_that_can_have_partners_are_read(tmp_path: Path) -> None
     assert _read(joined(tmp_path, "left")) == {"A": 50, "B": 6}, "rows without a partner count"
 
 
+def test_a_row_without_partners_is_read_if_a_repeat_of_it_follows(tmp_path: Path) -> None:
+    """The row of second 9 repeats that of second 0, which lies too far from B's row to have it as a partner."""
+    first, again = (rows(second, second, 2).slice(0, 1) for second in (0, 9))
+    write(pa.concat_tables([first, again]), "parquet", tmp_path / "A" / "0.parquet", row_group_size=1)
+    write(rows(15, 15, 2).slice(0, 1), "parquet", tmp_path / "B" / "0.parquet")
+    streams = [
+        dv.stream(name, dv.files(tmp_path / name), time="ts", window="10 seconds", dedup=dedup)
+        for name, dedup in (("A", "k"), ("B", None))
+    ]
+    query = dv.join(*streams, on="A.k = B.k", select="A.k")
+    assert _read(query) == {"A": 2, "B": 1}
+    assert query.collect().num_rows == 0
+
+
 def _read(query: dv.Query) -> dict[str, int]:
     pushes = pushes_of(query.model.streams, query.plan.columns, query.model)
     return {name: table.num_rows for push in pushes for name, table in push.items()}

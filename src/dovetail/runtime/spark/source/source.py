@@ -159,7 +159,7 @@ class TableReader(Reading, DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         feeds = {each.name: each.feed() for each in self.inputs}
-        work = {name: feed.pieces(feed.initial(), feed.latest(None)) for name, feed in feeds.items()}
+        work: dict[str, Any] = {name: feed.pieces(feed.initial(), feed.latest(None)) for name, feed in feeds.items()}
         if self.leaves_out:
             from dovetail.runtime.spark.source.unread import left_out_of_tables
 
