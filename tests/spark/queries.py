@@ -39,13 +39,19 @@ CONDITIONS = {
 
 
 def build(
-    on: str, data: dict[str, Any], window: Any = "4 seconds", delay: str = "3 seconds", **options: Any
+    on: str,
+    data: dict[str, Any],
+    window: Any = "4 seconds",
+    delay: str = "3 seconds",
+    asof: dict[str, dv.AsOf] | None = None,
+    **options: Any,
 ) -> dv.Query:
-    """A query over streams of ``SCHEMA`` that selects the row numbers of its members."""
-    windows = window if isinstance(window, dict) else dict.fromkeys(data, window)
+    """A query over streams of ``SCHEMA`` that selects the row numbers of its members; with ``asof`` an as-of join."""
+    windows = window if isinstance(window, dict) else dict.fromkeys(data, None if asof else window)
     schemas = {name: SCHEMA if isinstance(frame, dv.Files) else None for name, frame in data.items()}
+    best = asof or {}
     streams = [
-        dv.stream(name, frame, time="ts", window=windows[name], delay=delay, schema=schemas[name])
+        dv.stream(name, frame, time="ts", window=windows[name], delay=delay, schema=schemas[name], asof=best.get(name))
         for name, frame in data.items()
     ]
     shown = _shown(list(data), options.get("how", "inner"))

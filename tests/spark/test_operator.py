@@ -30,7 +30,7 @@ from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import Blobs
 from dovetail.runtime.spark.pack import Packer
 from dovetail.runtime.spark.processor import JoinProcessor
-from dovetail.testing import Push, assert_same_rows, oracle, ordered
+from dovetail.testing import Push, assert_same_rows, certain, oracle, ordered
 from tests.spark.feeding import random_batches
 from tests.spark.queries import CONDITIONS, bare, random_rows
 
@@ -250,6 +250,33 @@ def test_held_rows_and_row_windows_wander_too(
     rows = cluster.rows()
     assert_same_rows(*(table.filter(pc.less(table["result_time"], early)) for table in (rows, expected)))
     assert "order" not in options or ordered(rows)
+
+
+CERTAIN: list[tuple[str, dict[str, Any]]] = [
+    ("AB", {"how": "left"}),
+    ("AB", {"how": "full", "order": "hold"}),
+    ("AB", {"how": "semi"}),
+    ("ABC", {"how": {"B": "left", "C": "left"}}),
+    ("ABC", {"how": {"B": "anti", "C": "full"}}),
+    ("AB", {"how": "left", "asof": {"B": dv.asof()}}),
+    ("ABC", {"how": "left", "asof": {"B": dv.asof("forward", "2 seconds"), "C": dv.asof("nearest", "1 second")}}),
+    ("ABC", {"asof": {"B": dv.asof(equal=False), "C": dv.asof("nearest", "1 second")}, "order": "hold"}),
+]
+
+
+@pytest.mark.parametrize(("names", "options"), CERTAIN, ids=str)
+def test_rows_come_out_with_the_batch_that_makes_them_certain(
+    names: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on = " AND ".join(f"A.k = {name}.k AND A.g = {name}.g" for name in names[1:])
+    cluster = Cluster(on, names, monkeypatch, workers=2, **options)
+    batches, dice = random_batches(names, seed=4, batches=6, count=4), random.Random(4)
+    for number, push in enumerate(batches, 1):
+        if dice.random() < 0.3:
+            cluster.batch(push, dice.randrange(2), fails=True)
+        cluster.batch(push, dice.randrange(2))
+        assert_same_rows(cluster.rows(), certain(cluster.query, batches[:number]))
+    assert 0 < cluster.rows().num_rows < oracle(cluster.query, batches).rows.num_rows
 
 
 def test_many_blobs_per_cell_keep_the_order_of_arrival(monkeypatch: pytest.MonkeyPatch) -> None:

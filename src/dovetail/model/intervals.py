@@ -21,7 +21,7 @@ from dovetail.model.duration import PERIODS_US
 from dovetail.model.expression import Call, Column, Expression, Literal, columns_of
 from dovetail.model.how import How
 from dovetail.model.predicate import Band, Equality, Predicate, predicate_streams
-from dovetail.model.steps import there_with
+from dovetail.model.steps import step_of, there_with
 from dovetail.model.stream import Stream
 from dovetail.model.window import UNBOUNDED_US, TimeWindow
 
@@ -146,3 +146,19 @@ def column_of(expression: Expression) -> tuple[str, str] | None:
     while isinstance(expression, Call) and expression.function in ("epoch_us", "cast"):
         (expression,) = expression.arguments
     return (expression.stream, expression.name) if isinstance(expression, Column) else None
+
+
+def outlasting(streams: Sequence[Stream], predicates: Sequence[Predicate]) -> frozenset[str]:
+    """The streams whose rows stay at least as long as the first one's, in every combination of those up to them.
+
+    Then the first finds whatever lacks a partner. Payments that come after their order, in a window as long, need not.
+    """
+    names, first = [stream.name for stream in streams], streams[0]
+    lengths = [each.window.length_us for each in streams if isinstance(each.window, TimeWindow)]
+    found = set[str]()
+    for at, stream in enumerate(streams[1:], 2):
+        own = [predicate for predicate in predicates if step_of(predicate, names) in names[:at]]
+        bounds = time_bounds(streams[:at], own)
+        if bounds.get((first.name, stream.name), UNBOUNDED_US) <= lengths[at - 1] - lengths[0]:
+            found.add(stream.name)
+    return frozenset(found)

@@ -16,11 +16,10 @@ steps of its own. Complete combinations are not made here: they came out when th
 from collections.abc import Iterator, Mapping, Sequence
 
 from dovetail.model.algorithm import Algorithm
-from dovetail.model.intervals import time_bounds
+from dovetail.model.intervals import outlasting
 from dovetail.model.predicate import Band, Equality, Predicate, Residual, Similarity, predicate_streams
 from dovetail.model.query import JoinQuery
 from dovetail.model.steps import needed_by, step_of
-from dovetail.model.window import UNBOUNDED_US, TimeWindow
 from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.join_graph import applicable, close_equalities
 from dovetail.plan.levels import level_of, levels_of, to_verify
@@ -40,10 +39,11 @@ def plan_steps(query: JoinQuery, algorithms: Mapping[str, Algorithm]) -> Steps:
     }
     first = next(at for at, name in enumerate(names) if words.get(name, "inner") != "inner")
     leaving = [at for at in range(len(names)) if _leaves(query, at)]
-    outlasting = [at for at in leaving if _outlasts(query, names[: at + 1])]
-    gathers = {names[at]: _gather(query, names[: at + 1], algorithms) for at in leaving if at not in outlasting}
+    lasting = outlasting(query.streams, query.predicates)
+    gathers = {names[at]: _gather(query, names[: at + 1], algorithms) for at in leaving if names[at] not in lasting}
     alone = {name: _back(query, name, algorithms) for name in query.keeping}
-    return Steps(gathers, stages, frozenset(names[first:]) | {names[at] for at in outlasting}, alone)
+    kept = {names[at] for at in leaving if names[at] in lasting}
+    return Steps(gathers, stages, frozenset(names[first:]) | kept, alone)
 
 
 def _back(query: JoinQuery, name: str, algorithms: Mapping[str, Algorithm]) -> tuple[Stage, ...]:
@@ -56,20 +56,6 @@ def _leaves(query: JoinQuery, at: int) -> bool:
     """Whether a stream may be the last member of a combination before the first one that is missing."""
     words = list(query.words.values())
     return all(word not in _HIDING for word in words[:at]) and any(word != "inner" for word in words[at:])
-
-
-def _outlasts(query: JoinQuery, names: Sequence[str]) -> bool:
-    """Whether the last stream's row stays at least as long as the first one's, in every combination of these streams.
-
-    Then the first finds whatever lacks a partner. Payments that come after their order, in a window as long, need not.
-    """
-    first, last = query.stream(names[0]), query.stream(names[-1])
-    assert isinstance(first.window, TimeWindow)
-    assert isinstance(last.window, TimeWindow)
-    own = [predicate for predicate in query.predicates if step_of(predicate, query.names) in names]
-    bounds = time_bounds([query.stream(name) for name in names], own)
-    longer = last.window.length_us - first.window.length_us
-    return first is not last and bounds.get((first.name, last.name), UNBOUNDED_US) <= longer
 
 
 def _reachable(query: JoinQuery) -> Iterator[tuple[str, Present]]:

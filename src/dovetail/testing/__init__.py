@@ -1,6 +1,6 @@
 """For tests of queries and of Dovetail itself.
 
-oracle      what a query must give, by nested loops over the whole history
+oracle      what a query must give, by nested loops over the whole history, and what of it must be out by now
 script      what happens to a query, in order: pushes, promises, ticks, the end
 replay      telling a script to a run
 compare     the same rows however they are ordered, with a readable difference
@@ -13,7 +13,7 @@ overload    a join with too much to do, on a simulated machine
 from dovetail.testing.arrivals import constant, fluctuating, pareto_bursts, poisson
 from dovetail.testing.compare import assert_same_rows, assert_subset, difference, ordered, same_rows
 from dovetail.testing.markdown import load_scenario, read_scenario
-from dovetail.testing.oracle import Outcome, oracle
+from dovetail.testing.oracle import Outcome, certain, oracle
 from dovetail.testing.overload import Overloaded, correlated_streams, overload
 from dovetail.testing.replay import play, play_event
 from dovetail.testing.scenario import Scenario, Step
@@ -35,6 +35,7 @@ __all__ = [
     "Trace",
     "assert_same_rows",
     "assert_subset",
+    "certain",
     "constant",
     "correlated_streams",
     "correlated_values",

@@ -6,8 +6,9 @@ Each row of the answered stream stands beside the one best row of every as-of st
     nearest    the smallest distance, then the smaller time
 
 Of rows of the same time the one with the largest values is the best: columns that the query uses, in the order of the
-stream, NULL below NaN below numbers. So the answer depends neither on the order of arrival nor on that of arguments.
-The result time is the time up to which the streams must be known for the answer to be certain.
+stream, NULL below NaN below numbers, lists and structures element by element. So the answer depends neither on the
+order of arrival nor on that of arguments. The result time is the time up to which the streams must be known for the
+answer to be certain.
 """
 
 import math
@@ -21,26 +22,27 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.table import is_key
 from dovetail.testing.history import History, Tuple
 from dovetail.testing.interpret import holds, interpret
+from dovetail.testing.result import Result
 
-Answer = tuple[int, dict[str, Tuple]]
 
-
-def asof_results(query: JoinQuery, history: History) -> Iterator[Answer]:
-    """Every result as its time and its members; a missing side has no member."""
+def asof_results(query: JoinQuery, history: History) -> Iterator[Result]:
+    """Every result; it is certain once each as-of stream has passed the time up to which it must be known."""
     assert query.answered is not None
     end = _end_us(history)
     for row in history.tuples[query.answered]:
-        members, times = {query.answered: row}, list[int]()
+        members, times, passed = {query.answered: row}, list[int](), dict[str, int | None]()
         for stream in query.streams:
             if stream.asof is not None:
                 best = _best(query, stream.name, stream.asof, row, history.tuples[stream.name])
                 times.append(_certain_us(stream.asof, row, best, end))
+                passed[stream.name] = _passed_us(stream.asof, row, best)
                 if best is not None:
                     members[stream.name] = best
                 elif stream.asof.how == "inner":
                     break
         else:
-            yield max([row.time_us, *times]), members
+            known = {name: us for name, us in passed.items() if us is not None}
+            yield Result(max([row.time_us, *times]), members, (known,) if len(known) == len(passed) else ())
 
 
 def _end_us(history: History) -> int:
@@ -103,6 +105,8 @@ def _values(query: JoinQuery, name: str, row: Tuple) -> tuple[Any, ...]:
 def _ranked(value: Any) -> tuple[Any, ...]:
     if value is None:
         return (0,)
+    if isinstance(value, dict | list | tuple):
+        return (2, tuple(_ranked(each) for each in (value.values() if isinstance(value, dict) else value)))
     return (1,) if isinstance(value, float) and math.isnan(value) else (2, value)
 
 
@@ -114,3 +118,16 @@ def _certain_us(asof: AsOf, row: Tuple, best: Tuple | None, end: int) -> int:
     if best is not None:
         return moment + abs(best.time_us - moment)
     return end if asof.tolerance_us is None else moment + asof.tolerance_us
+
+
+def _passed_us(asof: AsOf, row: Tuple, best: Tuple | None) -> int | None:
+    """The last time at which a row of the stream could be a better answer; None: there is no last one.
+
+    A row of the answer's own time may be better. Of two at the same distance the earlier is the nearest.
+    """
+    moment = row.time_us + asof.offset_us
+    if asof.direction == "backward":
+        return moment - asof.gap_us
+    if best is None:
+        return None if asof.tolerance_us is None else moment + asof.tolerance_us
+    return best.time_us if best.time_us >= moment else 2 * moment - best.time_us - 1

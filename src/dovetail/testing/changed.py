@@ -16,7 +16,8 @@ import pyarrow as pa
 from dovetail.model.query import JoinQuery
 from dovetail.model.window import TimeWindow
 from dovetail.testing.history import History, Tuple
-from dovetail.testing.oracle import Members, _table, combinations, preserved, result_time
+from dovetail.testing.oracle import _table, combinations, preserved, result_time
+from dovetail.testing.result import Members, Result
 from dovetail.testing.script import Script
 from dovetail.testing.unmatched import departure_us
 from dovetail.testing.windows import RowCounts
@@ -26,7 +27,7 @@ _NEVER = -1 << 62  # a stream that has said nothing
 
 def changed_oracle(old: JoinQuery, new: JoinQuery, before: Script, after: Script) -> pa.Table:
     """All rows of both, in order of result time."""
-    return _table(new, sorted(_Change(old, new, before, after).results(), key=lambda result: result[0]))
+    return _table(new, sorted(_Change(old, new, before, after).results(), key=lambda each: each.time_us or 0))
 
 
 class _Change:
@@ -38,19 +39,19 @@ class _Change:
         self.others = {name: min(mark for other, mark in marks.items() if other != name) for name in marks}
         self.frontier = min(marks.values())
 
-    def results(self) -> Iterator[tuple[int, Members]]:
-        matches = [(result_time(members), members) for members in self._matches()]
+    def results(self) -> Iterator[Result]:
+        matches = [Result(result_time(members), members) for members in self._matches()]
         if self.new.how in ("inner", "left", "right", "full"):
             yield from matches
         for name in preserved(self.new):
             first: dict[Tuple, int] = {}
-            for time_us, members in matches:
-                first[members[name]] = min(time_us, first.get(members[name], time_us))
+            for members in (each.members for each in matches):
+                first[members[name]] = min(result_time(members), first.get(members[name], result_time(members)))
             for row in self.whole.tuples[name]:
                 if self.new.how == "semi":
-                    yield from [(first[row], {name: row})] if row in first else []
+                    yield from [Result(first[row], {name: row})] if row in first else []
                 elif row not in first:
-                    yield self._departure(row), {name: row}
+                    yield Result(self._departure(row), {name: row})
 
     def _matches(self) -> Iterator[Members]:
         yield from combinations(self.old, self.past, RowCounts(self.old, self.past))

@@ -17,7 +17,7 @@ enter again because the newest time only grows.
     >>> from dovetail.model.output import Output
     >>> from dovetail.model.query import JoinQuery
     >>> from dovetail.model.stream import Stream
-    >>> from dovetail.model.window import TimeWindow
+    >>> from dovetail.model.window import RowWindow, TimeWindow
     >>> from dovetail.testing.script import Push
     >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64()})
     >>> s, t = (Stream(name, schema, "ts", TimeWindow(6)) for name in "ST")
@@ -28,24 +28,23 @@ enter again because the newest time only grows.
     [8]
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from dovetail.model.predicate import predicate_streams
 from dovetail.model.query import JoinQuery
-from dovetail.model.window import TimeWindow
+from dovetail.model.window import RowWindow, TimeWindow
 from dovetail.testing.asof import asof_results
 from dovetail.testing.history import History, Tuple
 from dovetail.testing.interpret import holds, interpret
-from dovetail.testing.script import Script
+from dovetail.testing.result import Members, Result
+from dovetail.testing.script import Close, Script
 from dovetail.testing.sliding import aggregated
 from dovetail.testing.stepwise import stepwise_results
-from dovetail.testing.unmatched import departure_us, end_us
+from dovetail.testing.unmatched import alone, end_us
 from dovetail.testing.windows import RowCounts
-
-Members = dict[str, Tuple]
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Outcome:
 def oracle(query: JoinQuery, script: Script) -> Outcome:
     """Everything a query must give for a script that is then closed."""
     history = History.of(query, script)
-    results = sorted(_timed(history, list(_results(query, history))), key=lambda result: result[0])
+    results = _timed(history, list(_results(query, history)))
     late = {name: len(tuples) for name, tuples in history.late.items()}
     exact = query.late != "keep" or not any(late.values())
     rows = _table(query, results)
@@ -76,37 +75,49 @@ def oracle(query: JoinQuery, script: Script) -> Outcome:
     return Outcome(rows, late, dict(history.null_times), exact, ahead, dict(history.repeated))
 
 
-def _timed(history: History, results: list[tuple[int | None, Members]]) -> Iterator[tuple[int, Members]]:
-    """Results with their times; what stays to the end has that of the end."""
-    for time_us, members in results:
-        if time_us is None:
-            yield end_us(history, (given for given, _ in results if given is not None)), members
-        else:
-            yield time_us, members
+def certain(query: JoinQuery, script: Script) -> pa.Table:
+    """The rows that must have come out after a script, in order of result time: those that are certain by then.
+
+    ``result`` says when that is. After ``Close`` all are.
+    """
+    assert query.aggregation is None, "aggregates come out by moments, not by results"
+    history = History.of(query, script)
+    ended = any(isinstance(event, Close) for event in script)
+    results = _timed(history, list(_results(query, history)))
+    return _table(query, [each for each in results if ended or each.is_certain(history)])
 
 
-def _results(query: JoinQuery, history: History) -> Iterator[tuple[int | None, Members]]:
-    """Every result as its time (None: the end) and its members; the missing side of an outer join has no member."""
+def _timed(history: History, results: list[Result]) -> list[Result]:
+    """Results in order of time; what stays to the end has that of the end."""
+    given = [each.time_us for each in results if each.time_us is not None]
+    timed = [each if each.time_us is not None else replace(each, time_us=end_us(history, given)) for each in results]
+    return sorted(timed, key=lambda each: each.time_us or 0)
+
+
+def _results(query: JoinQuery, history: History) -> Iterator[Result]:
+    """Every result; the missing side of an outer join has no member."""
     if query.answered is not None:
-        yield from asof_results(query, history)
-        return
-    if query.stepwise:
-        yield from stepwise_results(query, history)
-        return
+        return asof_results(query, history)
+    return stepwise_results(query, history) if query.stepwise else _window_results(query, history)
+
+
+def _window_results(query: JoinQuery, history: History) -> Iterator[Result]:
     counts = RowCounts(query, history)
+    counted = [stream.name for stream in query.streams if isinstance(stream.window, RowWindow)]
     matches = [(result_time(members), members) for members in combinations(query, history, counts)]
     if query.how in ("inner", "left", "right", "full"):
-        yield from matches
+        for time_us, members in matches:
+            yield Result(time_us, members, (dict.fromkeys(counted, time_us),))
     for name in preserved(query):
         first: dict[Tuple, int] = {}
         for time_us, members in matches:
             first[members[name]] = min(time_us, first.get(members[name], time_us))
         for row in history.tuples[name]:
-            if query.how == "semi":
-                if row in first:
-                    yield first[row], {name: row}
-            elif row not in first:
-                yield departure_us(counts, row), {name: row}
+            if query.how != "semi" and row not in first:
+                yield alone(counts, row)
+            elif query.how == "semi" and row in first:
+                reached = dict.fromkeys(query.names, first[row] - 1) | dict.fromkeys(counted, first[row])
+                yield Result(first[row], {name: row}, (reached,))
 
 
 def preserved(query: JoinQuery) -> tuple[str, ...]:
@@ -164,9 +175,9 @@ def _predicates_hold(query: JoinQuery, members: Members, added: str) -> bool:
     return all(holds(predicate, row) for predicate in due)
 
 
-def _table(query: JoinQuery, results: list[tuple[int, Members]]) -> pa.Table:
-    rows = [{name: member.values for name, member in members.items()} for _, members in results]
-    times = pa.array([time_us for time_us, _ in results], pa.int64()).cast(query.time_type)
+def _table(query: JoinQuery, results: Sequence[Result]) -> pa.Table:
+    rows = [{name: member.values for name, member in each.members.items()} for each in results]
+    times = pa.array([each.time_us for each in results], pa.int64()).cast(query.time_type)
     columns = [
         pa.array([interpret(output.expression, row) for row in rows], output.expression.type) for output in query.select
     ]

@@ -12,7 +12,20 @@ from collections.abc import Iterable
 
 from dovetail.model.window import TimeWindow
 from dovetail.testing.history import History, Tuple
+from dovetail.testing.result import Result
 from dovetail.testing.windows import RowCounts
+
+
+def alone(counts: RowCounts, row: Tuple) -> Result:
+    """A row that has no partner, which is certain once the other stream has passed its departure.
+
+    In a row window its own stream must have passed it too; without a window, or if it stays, it is certain at the end.
+    """
+    window, time_us = counts.query.stream(row.stream).window, departure_us(counts, row)
+    if time_us is None or (isinstance(window, TimeWindow) and window.unbounded):
+        return Result(time_us, {row.stream: row}, ())
+    own = {row.stream} if isinstance(window, TimeWindow) else set()
+    return Result(time_us, {row.stream: row}, ({name: time_us for name in counts.query.names if name not in own},))
 
 
 def departure_us(counts: RowCounts, row: Tuple) -> int | None:
