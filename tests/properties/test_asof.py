@@ -112,10 +112,9 @@ def test_asof_joins_in_threads_with_a_pause(data: st.DataObject) -> None:
 @given(st.data())
 def test_asof_joins_depend_neither_on_cuts_nor_on_the_order_of_arguments(data: st.DataObject) -> None:
     drawn = data.draw(asof_queries())
-    drawn = replace(
-        drawn,
-        select=", ".join(f"{each.name}.ts AS {each.name}t, {each.name}.i AS {each.name}i" for each in drawn.streams),
-    )
+    names = [each.name for each in drawn.streams]
+    select = ", ".join(f"{name}.ts AS {name}t, {name}.i AS {name}i, {name}.v AS {name}v" for name in names)
+    drawn = replace(drawn, select=select)
     script = data.draw(scripts(drawn, late=False, tied=True))
     expected = play(drawn.build().local(), one_by_one(script))
     other = replace(drawn, streams=tuple(data.draw(st.permutations(drawn.streams))))
