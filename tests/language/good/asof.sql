@@ -49,3 +49,15 @@ SELECT T.value FROM Temperature T ASOF LEFT JOIN Humidity H ON T.LocationId = H.
 --> H: as of, forward within 4 seconds of 5 seconds after it, not at the same time, left
 --> equality T.LocationId = H.LocationId
 --> Value double = T.Value
+
+-- # two in one text, each spelled its own way
+SELECT A.k, B.x AS last, C.x AS next FROM A ASOF LEFT JOIN B MATCH_CONDITION (A.ts >= B.ts) ON A.k = B.k ASOF JOIN C ON A.s = C.s AND A.ts < C.ts AND C.ts <= A.ts + INTERVAL '5' SECOND
+--> left
+--> A: window None
+--> B: as of, backward, left
+--> C: as of, forward within 5 seconds, not at the same time, inner
+--> equality A.k = B.k
+--> equality A.s = C.s
+--> k int64 = A.k
+--> last int64 = B.x
+--> next int64 = C.x
