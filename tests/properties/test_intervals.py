@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from datetime import datetime
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -142,3 +143,31 @@ def test_rows_of_one_period_meet_without_a_window(data: st.DataObject) -> None:
     query = drawn.build()
     long = drawn.with_windows(*[LONG] * len(names)).build()
     assert_same_rows(play(query.local(), script), oracle(long.model, script).rows)
+
+
+@given(st.data())
+def test_rows_since_a_moment_meet_without_a_window(data: st.DataObject) -> None:
+    """A window that begins at a moment and never ends, for one stream or for all: the oracle's rows, and DuckDB's."""
+    drawn = data.draw(interval_queries(most=3))
+    names = [stream.name for stream in drawn.streams]
+    script = data.draw(scripts(drawn, late=False))
+    pushed = {name: [e.batch[name] for e in script if isinstance(e, Push) and name in e.batch] for name in names}
+    columns = drawn.streams[0].schema
+    tables = {name: pa.concat_tables(parts) if parts else columns.empty_table() for name, parts in pushed.items()}
+    times = sorted(time for table in tables.values() for time in table["ts"].to_pylist())
+    moment = data.draw(st.sampled_from(times)) if times else datetime(2026, 7, 1)
+    since = data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+    keys = [f"{one}.i = {other}.i" for one, other in pairwise(names)]
+    on = " AND ".join([*keys, *(f"{name}.ts >= TIMESTAMP '{moment.isoformat(' ')}'" for name in since)])
+    drawn = replace(drawn, on=on).with_windows(*[dv.unbounded()] * len(names))
+    query = drawn.build(order=data.draw(st.sampled_from(["none", *ORDERS])))
+    found = resumed(query, script, data.draw(st.integers(0, len(script) - 1)))
+    assert_same_rows(found, oracle(query.model, script).rows)
+    with duckdb.connect() as connection:
+        for name, table in tables.items():
+            connection.register(name, table.select(["ts", "i"]))
+        newest = f"greatest({', '.join(f'{name}.ts' for name in names)}) AS result_time"
+        expected = connection.sql(
+            f"SELECT {newest}, {drawn.select} FROM {', '.join(names)} WHERE {on}"
+        ).to_arrow_table()
+    assert_same_rows(found, expected.cast(query.schema))
