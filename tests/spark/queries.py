@@ -43,7 +43,7 @@ def build(
     data: dict[str, Any],
     window: Any = "4 seconds",
     delay: str = "3 seconds",
-    asof: dict[str, dv.AsOf] | None = None,
+    asof: Any = None,
     **options: Any,
 ) -> dv.Query:
     """A query over streams of ``SCHEMA`` that selects the row numbers of its members; with ``asof`` an as-of join."""
