@@ -51,6 +51,22 @@ def test_a_budget_that_is_enough_changes_nothing_and_a_run_of_all_there_is_ends(
     assert (report["throttle"], report["completeness"], report["missed_high"]) == (1.0, 1.0, 0.0)
 
 
+@pytest.mark.parametrize("trigger", ["availableNow", "once"])
+def test_a_run_of_all_there_is_ends_though_its_budget_is_too_small(spark: Any, tmp_path: Path, trigger: str) -> None:
+    folder = Folder(spark, tmp_path, "ABC")
+    batches = random_batches("ABC", seed=4, batches=2, count=40)
+    folder.feed(batches)
+    policy = dv.harvest(interval="100 milliseconds", buffer=20)
+    query = build(ON, folder.frames(), partitions=2, budget=dv.budget(cpu=0.001, policy=policy))
+    started = run_all_there_is(folder, query.spark(), trigger)
+    assert all_read(sum(rows.num_rows for push in batches for rows in push.batch.values()), started)
+    rows, whole = folder.rows(query), oracle(query.model, batches).rows
+    assert_subset(rows, whole)
+    report = dv.spark_metrics(started)[-1]["budget"]
+    assert rows.num_rows < whole.num_rows, "a thousandth of a core has not joined everything"
+    assert report["pending"] > 0 or report["missed_high"] > 0, "and the account says so"
+
+
 @pytest.mark.slow
 def test_too_little_gives_part_of_the_rows_and_says_so_across_a_restart(spark: Any, tmp_path: Path) -> None:
     folder = Folder(spark, tmp_path, "ABC")

@@ -17,11 +17,11 @@ SECOND = 1_000_000
 ENDS_WITHIN_S = 600
 
 
-def run_all_there_is(folder: Folder, frame: Any) -> Any:
-    """Spark's ``availableNow``, from the checkpoint; an assertion if it does not end."""
+def run_all_there_is(folder: Folder, frame: Any, trigger: str = "availableNow") -> Any:
+    """Spark's ``availableNow`` or ``once``, from the checkpoint; an assertion if it does not end."""
     writer = frame.writeStream.format("parquet").option("path", str(folder.path / "out"))
     writer = writer.option("checkpointLocation", str(folder.path / "checkpoint"))
-    started = writer.trigger(availableNow=True).start()
+    started = writer.trigger(**{trigger: True}).start()
     ended = started.awaitTermination(ENDS_WITHIN_S)
     started.stop()
     assert ended, "all that was there has been read, and the query still runs"
