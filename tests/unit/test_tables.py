@@ -103,6 +103,30 @@ def test_text_joins_tables_like_streams() -> None:
         assert query.local().push("O", [order(1), order(2, 9)])["price"].to_pylist() == expected
 
 
+def test_text_joins_several_tables_each_by_its_word() -> None:
+    one, two = (dv.table(name, pa.table(ROWS), key="sku") for name in ("One", "Two"))
+    stream = dv.stream("Orders", time="ts", schema=ORDERS)
+    for first, second, expected in [
+        ("LEFT JOIN", "LEFT JOIN", [(9.5, 9.5), (None, None)]),
+        ("LEFT JOIN", "JOIN", [(9.5, 9.5)]),
+    ]:
+        text = f"FROM Orders O {first} One ON O.sku = One.sku {second} Two ON O.sku = Two.sku"
+        query = dv.sql(f"SELECT One.price AS one, Two.price AS two {text}", stream, one, two)
+        rows = query.local().push("O", [order(1), order(2, 9)])
+        assert list(zip(rows["one"].to_pylist(), rows["two"].to_pylist(), strict=True)) == expected
+    with pytest.raises(dv.QueryError, match="an as-of join answers the rows of one stream"):
+        dv.sql(
+            "SELECT O.sku FROM Orders O FULL JOIN One ON O.sku = One.sku LEFT JOIN Two ON O.sku = Two.sku",
+            stream,
+            one,
+            two,
+        )
+    with pytest.raises(dv.QueryError, match="the rows of 'O' are those that are answered: name it first in FROM"):
+        dv.sql(
+            "SELECT O.sku FROM One LEFT JOIN Orders O ON O.sku = One.sku JOIN Two ON O.sku = Two.sku", stream, one, two
+        )
+
+
 def test_collect_loads_tables_first() -> None:
     rows = pa.Table.from_pylist([order(at, at % 3 + 6) for at in range(10)], ORDERS)
     query = dv.join(dv.stream("O", rows, time="ts"), dv.table("P", pa.table(ROWS), key="sku"), on="O.sku = P.sku")

@@ -17,6 +17,7 @@ from sqlglot import exp
 from dovetail.errors import StreamError
 from dovetail.model.asof import AsOf, Missing
 from dovetail.model.check_asof import answered
+from dovetail.model.how import words_of
 from dovetail.model.intervals import column_of
 from dovetail.model.predicate import Band, Predicate
 from dovetail.model.stream import Stream
@@ -26,6 +27,23 @@ from dovetail.sql.place import Source
 from dovetail.sql.window_clause import OwnWindow
 
 _NEEDED = "MATCH_CONDITION ({t} >= {q}), or the same in ON"
+
+
+def with_own_words(said: From, known: Sequence[Stream], source: Source) -> From:
+    """LEFT JOIN and JOIN of several streams that are as-of streams by themselves, each with its word, as ASOF JOIN."""
+    if not said.stepwise:
+        return said
+    words = words_of(said.how, [stream.name for stream in known])
+    for stream, each in zip(known, said.inputs, strict=True):
+        if stream.asof is None and words.get(stream.name, "inner") != "inner":
+            raise source.at(
+                f"the rows of '{stream.name}' are those that are answered: name it first in FROM", each.node
+            )
+    refused = [word for word in words.values() if word not in ("inner", "left")]
+    own = {stream.name for stream in known if stream.asof is not None}
+    missing: dict[str, Missing] = {name: "left" if word == "left" else "inner" for name, word in words.items()}
+    asof = tuple((name, word) for name, word in missing.items() if name in own)
+    return replace(said, how=refused[0] if refused else "left", asof=asof)
 
 
 def marked(streams: Sequence[Stream], said: From) -> tuple[Stream, ...]:

@@ -27,7 +27,7 @@ from dovetail.model.predicate import Predicate
 from dovetail.model.stream import Stream
 from dovetail.model.ties import untied
 from dovetail.model.window import Window
-from dovetail.sql.asof_clause import check_where, check_without_windows, marked, with_settings
+from dovetail.sql.asof_clause import check_where, check_without_windows, marked, with_own_words, with_settings
 from dovetail.sql.condition import Condition, condition_of
 from dovetail.sql.dialect import parse_select
 from dovetail.sql.from_clause import From, Input, read_from
@@ -100,6 +100,7 @@ def _asof(
     select: exp.Select, said: From, known: Sequence[Stream], functions: Mapping[str, UserFunction], source: Source
 ) -> Statement:
     """A query in which only the best rows of some streams count."""
+    said = with_own_words(said, known, source)
     scope = Scope(marked(known, said), functions)
     check_asof_streams(scope.streams, answered(scope.streams) or "")
     where = select.args.get("where")

@@ -6,7 +6,7 @@
     repeats           ids of rows that may be repeated
 
 Bytes are about those that the process uses (``Window.resident``). A budget in tuples counts stored tuples and nothing
-else.
+else; to refuse a batch, also those that wait: they will be stored, and then it is too late.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,6 +52,10 @@ class Account:
         """Input that waits, output that is held, rows that were diverted; of a budget in tuples no part."""
         inputs = self._stages.inputs
         return 0 if self._tuples else held_bytes(inputs, self._stages.exit.holds)
+
+    def waiting(self) -> int:
+        """Tuples that wait for their turn to be stored; of a budget in bytes ``given_later`` has them."""
+        return self._stages.inputs.gate.waiting if self._tuples else 0
 
     def diverted(self) -> int:
         """Late rows that nobody has taken; of a budget in tuples no part."""

@@ -27,13 +27,14 @@ class Fail(Unlimited):
 
     def admit(self, incoming: Incoming) -> None:
         """Refuse a batch that would pass the limit."""
-        after = self._account.after(incoming)
+        waiting = self._account.waiting()
+        held, after = self._account.held() + waiting, self._account.after(incoming) + waiting
         if after > self._account.limit:
             rows = ", ".join(f"{table.num_rows} rows of {name!r}" for name, table in incoming.items())
             raise BudgetError(
-                f"a batch of {rows} would bring what is held from {self._account.held():,} to about {after:,}, and the "
-                f"budget is {self._budget}. Nothing has changed: push less at a time, give it more memory or smaller "
-                f"windows, or take policy='spill'.{take_them(self._account.diverted())}"
+                f"a batch of {rows} would bring what is held from {held:,} to about {after:,}, and the budget is "
+                f"{self._budget}. Nothing has changed: push less at a time, give it more memory or smaller windows, or "
+                f"take policy='spill'.{take_them(self._account.diverted())}"
             )
 
     def work(self, pending: Mapping[str, int]) -> Rows:
@@ -53,4 +54,4 @@ class Fail(Unlimited):
 
     def metrics(self) -> dict[str, Any]:
         """How much is held, of how much."""
-        return {"policy": "fail", "limit": self._account.limit, "held": self._account.held()}
+        return {"policy": "fail", "limit": self._account.limit, "held": self._account.held() + self._account.waiting()}
