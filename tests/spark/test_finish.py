@@ -96,6 +96,69 @@ def test_an_ordered_tree_is_finished_into_its_sink(spark: Any, tmp_path: Path) -
     assert_same_rows(found, expected)
 
 
+def by_spark(path: Path, query: dv.Query) -> pa.Table:
+    """What the files of a query have that Spark may have written, beside others of its own."""
+    files = sorted((path / str(query.name)).glob("batch=*/*.parquet"))
+    return pa.concat_tables([pq.ParquetFile(file).read() for file in files]).cast(query.schema)
+
+
+def as_of(data: dict[str, Any]) -> dv.Query:
+    """Rows of A with the nearest of B and the next of C: up to the end either may still change."""
+    kinds = {"B": dv.asof("nearest"), "C": dv.asof("forward", tolerance="2 seconds")}
+    streams = [
+        dv.stream(name, each, time="ts", delay="3 seconds", schema=SCHEMA, asof=kinds.get(name))
+        for name, each in data.items()
+    ]
+    select = "A.row AS a, B.row AS b, C.row AS c"
+    return dv.join(*streams, on="A.k = B.k AND A.g = C.g", select=select, how="left", order="hold", partitions=3)
+
+
+def test_an_as_of_join_is_finished_as_rows_and_into_its_sink(spark: Any, tmp_path: Path) -> None:
+    folder, batches = Folder(spark, tmp_path, "ABC"), random_batches("ABC", 4, 3)
+    folder.feed(batches)
+    query = as_of({name: dv.files(tmp_path / name, max_files=1) for name in "ABC"})
+    run(folder, query)
+    before, expected = written(folder, query), oracle(query.model, batches).rows
+    rest = query.finish(str(tmp_path / "checkpoint"), session=spark)
+    assert rest is not None
+    held = rest.toArrow().cast(query.schema)
+    assert min(before.num_rows, held.num_rows) > 20
+    assert_same_rows(pa.concat_tables([before, held]), expected)
+    for _ in range(2):
+        query.finish(str(tmp_path / "checkpoint"), dv.parquet(tmp_path / "out"), spark)
+        assert ordered(written(folder, query))
+        assert_same_rows(written(folder, query), expected)
+    with pytest.raises(dv.StateError, match="was finished: its last rows have been written"):
+        run(folder, query)
+
+
+def test_shared_queries_are_finished_each_into_its_sink(spark: Any, tmp_path: Path) -> None:
+    """Two of one operator with windows of their own, and one of another; a sink that is a function is called once."""
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", 5, 3)
+    folder.feed(batches)
+    near = build(ON, folder.frames(), window="1 second", order="hold").named("near")
+    far = build(ON, folder.frames(), how="left").named("far")
+    other = build("A.g = B.g AND A.n < B.n", folder.frames(), how="semi").named("other")
+    shared, calls = dv.share(near, far, other), list[tuple[int, pa.Table]]()
+    assert len(shared.plans) == 2
+    sinks: dict[str, Any] = {each.name: str(tmp_path / each.name) for each in (near, far) if each.name}
+    sinks["other"] = lambda frame, batch: calls.append((batch, frame.toArrow()))
+    checkpoint = str(tmp_path / "checkpoint")
+    shared.write(sinks, checkpoint, trigger={"availableNow": True}, session=spark).awaitTermination()
+    last, before = calls[-1][0], by_spark(tmp_path, near).num_rows
+    for _ in range(2):
+        shared.finish(sinks, checkpoint, spark)
+    assert [batch for batch, _ in calls] == list(range(last + 2)), "one more batch, and that once"
+    found = {"near": by_spark(tmp_path, near), "far": by_spark(tmp_path, far)}
+    found["other"] = pa.concat_tables(rows for _, rows in calls).cast(other.schema)
+    for query in (near, far, other):
+        assert_same_rows(found[str(query.name)], oracle(query.model, batches).rows)
+    assert ordered(found["near"])
+    assert before < found["near"].num_rows
+    with pytest.raises(dv.StateError, match="was finished: its last rows have been written"):
+        shared.write(sinks, checkpoint, trigger={"availableNow": True}, session=spark)
+
+
 def test_another_query_s_checkpoint_is_refused(spark: Any, tmp_path: Path) -> None:
     folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", 5, 1)
     folder.feed(batches)
@@ -127,6 +190,4 @@ def test_a_pipeline_file_is_run_to_the_end(spark: Any, tmp_path: Path) -> None:
     assert run_on(spark, pipeline, Event(), Console(file=io.StringIO()), once=True, finish=True) is None
     for name, how, window in (("out", "left", 4), ("near", "inner", 1), ("far", "inner", 4)):
         query = build(ON, {name: SCHEMA.empty_table() for name in "AB"}, how=how, window=f"{window} seconds")
-        files = sorted((tmp_path / name).glob("batch=*/*.parquet"))  # beside others that Spark writes
-        found = pa.concat_tables([pq.ParquetFile(file).read() for file in files]).cast(query.schema)
-        assert_same_rows(found, oracle(query.model, batches).rows)
+        assert_same_rows(by_spark(tmp_path, query.named(name)), oracle(query.model, batches).rows)

@@ -1,7 +1,9 @@
 """Random joins of every kind on Spark against the oracle: tables at rest, and streams over a restart to their end."""
 
 import os
+import re
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,17 +11,16 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dovetail as dv
 from dovetail.testing import Push, assert_same_rows, oracle, ordered
 from tests.spark.feeding import Folder, random_batches
-from tests.spark.queries import SECOND, random_rows
+from tests.spark.queries import SCHEMA, SECOND, random_rows
 
-Draw = st.DrawFn
-Build = Callable[[dict[str, Any]], dv.Query]
-FEW = int(os.environ.get("RANDOM_JOINS", "4"))  # each takes Spark about a second
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+FEW = int(os.environ.get("RANDOM_JOINS", "3"))  # of each kind; each takes Spark about a second
 TIES = ["{a}.k = {b}.k", "{a}.k = {b}.k", "{a}.g = {b}.g AND {a}.n < {b}.n", "ABS({a}.x - {b}.x) <= 0.1"]
 INTERVALS = [
     "{b}.ts BETWEEN {a}.ts + INTERVAL '1' SECOND AND {a}.ts + INTERVAL '3' SECOND",
@@ -27,31 +28,49 @@ INTERVALS = [
     "{b}.ts BETWEEN {a}.ts - INTERVAL '2' SECOND AND {a}.ts",
     "DATE_TRUNC('second', {a}.ts) = DATE_TRUNC('second', {b}.ts)",
 ]
-once = settings(max_examples=FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
+PATHS = {"ts": "t.ts", "k": "p.k", "g": "p.g", "x": "q.r.x", "n": "q.r.n"}
+some = settings(max_examples=FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@dataclass(frozen=True)
+class Join:
+    """A join over whatever data there will be; ``given`` are the settings of its streams.
+
+    ``nested``: its columns are fields of structures.
+    """
+
+    names: str
+    on: str
+    how: dict[str, str]
+    given: dict[str, dict[str, Any]] = field(default_factory=dict)
+    nested: bool = False
+
+    def query(self, data: dict[str, Any], **options: Any) -> dv.Query:
+        streams = []
+        for name in self.names:
+            settings = {"time": PATHS["ts"] if self.nested else "ts", "delay": "3 seconds"} | self.given.get(name, {})
+            streams.append((dv.table if "key" in settings else dv.stream)(name, data[name], **settings))
+        shown = [name for name in self.names if self.how.get(name) not in ("semi", "anti")]
+        select = ", ".join(f"{name}.row AS {name.lower()}" for name in shown)
+        return dv.join(*streams, on=self.on, select=select, how=self.how, **options)
+
+    def rows(self, plain: pa.Table) -> pa.Table:
+        """Rows as its streams have them."""
+        if not self.nested:
+            return plain
+        times, near, far = (_structure(plain, *names) for names in (("ts",), ("k", "g"), ("x", "n")))
+        return pa.table({"t": times, "p": near, "q": pa.StructArray.from_arrays([far], ["r"]), "row": plain["row"]})
+
+
+def _structure(rows: pa.Table, *names: str) -> pa.StructArray:
+    return pa.StructArray.from_arrays([rows[name].combine_chunks() for name in names], list(names))
 
 
 def of(draw: Draw, *words: Any) -> Any:
     return draw(st.sampled_from(words))
 
 
-def joined(names: str, given: dict[str, dict[str, Any]], on: str, **options: Any) -> Build:
-    """A query over whatever data there will be; ``given`` are the settings of its streams."""
-    hidden = [name for name, word in dict(options.get("how_each", {})).items() if word in ("semi", "anti")]
-    select = ", ".join(f"{name}.row AS {name.lower()}" for name in names if name not in hidden)
-    how = options.pop("how_each", None) or options.pop("how", "inner")
-
-    def build(data: dict[str, Any]) -> dv.Query:
-        streams = []
-        for name in names:
-            settings = {"time": "ts", "delay": "3 seconds"} | given.get(name, {})
-            make = dv.table if "key" in settings else dv.stream
-            streams.append(make(name, data[name], **settings))
-        return dv.join(*streams, on=on, select=select, how=how, **options)
-
-    return build
-
-
-def as_of(draw: Draw) -> tuple[str, Build]:
+def as_of(draw: Draw) -> Join:
     names = of(draw, "AB", "ABC")
     given = {
         name: {
@@ -63,66 +82,64 @@ def as_of(draw: Draw) -> tuple[str, Build]:
         }
         for name in names[1:]
     }
-    on = " AND ".join(of(draw, "A.k = {b}.k", "A.k = {b}.k AND A.g = {b}.g").format(b=name) for name in names[1:])
-    return names, joined(names, given, on, how={name: of(draw, "inner", "left") for name in names[1:]})
+    return Join(names, _keyed(draw, names), {name: of(draw, "inner", "left") for name in names[1:]}, given)
 
 
-def outer_of_many(draw: Draw) -> tuple[str, Build]:
+def _keyed(draw: Draw, names: str) -> str:
+    """All other streams tied to the first."""
+    return " AND ".join(of(draw, "A.k = {b}.k", "A.k = {b}.k AND A.g = {b}.g").format(b=name) for name in names[1:])
+
+
+def by_stream(draw: Draw) -> Join:
     how = {
         "B": of(draw, "left", "full", "semi", "anti"),
         "C": of(draw, "left", "inner", "semi", "anti", "right", "full"),
     }
     middle = of(draw, "A", "B") if how["B"] in ("left", "full") else "A"
     on = f"{of(draw, *TIES).format(a='A', b='B')} AND {of(draw, *TIES).format(a=middle, b='C')}"
-    given = {name: {"window": of(draw, "1 second", "3 seconds", dv.unbounded())} for name in "ABC"}
-    return "ABC", joined("ABC", given, on, how_each=how)
+    return Join("ABC", on, how, {name: {"window": of(draw, "1 second", "3 seconds", dv.unbounded())} for name in "ABC"})
 
 
-def intervals(draw: Draw) -> tuple[str, Build]:
+def intervals(draw: Draw) -> Join:
     names = of(draw, "AB", "ABC")
     ties = [of(draw, *INTERVALS).format(a=a, b=b) for a, b in pairwise(names)]
     ties += [f"{a}.k = {b}.k" for a, b in pairwise(names)]
-    how = {name: of(draw, "inner", "left", "full") for name in names[1:]}
-    return names, joined(names, {}, " AND ".join(ties), how_each=how)
+    return Join(names, " AND ".join(ties), {name: of(draw, "inner", "left", "full") for name in names[1:]})
 
 
-def without_windows(draw: Draw) -> tuple[str, Build]:
-    how = of(draw, "inner", "left", "right", "full", "semi", "anti")
+def without_windows(draw: Draw) -> Join:
     given = {name: {"window": of(draw, dv.unbounded(), dv.unbounded(), "2 seconds")} for name in "AB"}
-    return "AB", joined("AB", given, of(draw, *TIES).format(a="A", b="B"), **_either(how))
+    how = of(draw, "inner", "left", "right", "full", "semi", "anti")
+    return Join("AB", of(draw, *TIES).format(a="A", b="B"), {"B": how}, given)
 
 
-def one_match(draw: Draw) -> tuple[str, Build]:
-    given: dict[str, dict[str, Any]] = {name: {"window": "2 seconds"} for name in "AB"}
-    given["B"]["match"] = of(draw, "first", "last", "nearest")
-    return "AB", joined("AB", given, "A.k = B.k AND A.g = B.g", how=of(draw, "inner", "left"))
+def one_match(draw: Draw) -> Join:
+    names = of(draw, "AB", "ABC")
+    given: dict[str, dict[str, Any]] = {name: {"window": "2 seconds"} for name in names}
+    for name in names[1:]:
+        given[name]["match"] = of(draw, "first", "last", "nearest")
+    return Join(names, _keyed(draw, names), {name: of(draw, "inner", "left") for name in names[1:]}, given)
 
 
-def without_repeats(draw: Draw) -> tuple[str, Build]:
+def without_repeats(draw: Draw) -> Join:
     given = {name: {"window": "2 seconds", "delay": "9 seconds", "dedup": "row"} for name in "AB"}
-    how = of(draw, "inner", "left", "full", "anti")
-    return "AB", joined("AB", given, of(draw, *TIES[:3]).format(a="A", b="B"), **_either(how))
+    on = of(draw, *TIES[:3]).format(a="A", b="B")
+    return Join("AB", on, {"B": of(draw, "inner", "left", "full", "anti")}, given)
 
 
-def tables(draw: Draw) -> tuple[str, Build]:
+def tables(draw: Draw) -> Join:
     on = of(draw, "A.k = B.k", "A.k = B.k AND B.n > 5")
-    return "AB", joined("AB", {"B": {"key": "k"}}, on, how=of(draw, "inner", "left"))
+    return Join("AB", on, {"B": of(draw, "inner", "left")}, {"B": {"key": "k"}})
 
 
-def _either(how: str) -> dict[str, Any]:
-    return {"how_each": {"B": how}} if how in ("semi", "anti") else {"how": how}
+def nested(draw: Draw) -> Join:
+    plain = of(draw, intervals, by_stream, without_windows, as_of, one_match)(draw)
+    on = re.sub(r"\b([A-C])\.(ts|[kgxn])\b", lambda found: f"{found[1]}.{PATHS[found[2]]}", plain.on)
+    return replace(plain, nested=True, on=on)
 
 
-KINDS = [as_of, outer_of_many, intervals, without_windows, one_match, without_repeats, tables]
-
-
-@st.composite
-def random_joins(draw: Draw) -> tuple[str, Build, int]:
-    """The names of the streams, the query, and a seed for their rows."""
-    kind = draw(st.sampled_from(KINDS))
-    names, build = kind(draw)
-    event(kind.__name__)
-    return names, build, draw(st.integers(0, 10_000))
+KINDS = [as_of, by_stream, intervals, without_windows, one_match, without_repeats, tables, nested]
+SEEDS = st.integers(0, 10_000)
 
 
 def some_rows(seed: int) -> pa.Table:
@@ -134,31 +151,37 @@ def some_rows(seed: int) -> pa.Table:
     return pa.concat_tables([rows, rows.slice(7, 9)])
 
 
-@once
-@given(random_joins(), st.sampled_from(["none", "hold"]), st.integers(1, 4))
-def test_tables_at_rest(spark: Any, drawn: tuple[str, Build, int], order: str, partitions: int) -> None:
-    names, build, seed = drawn
-    data = {name: some_rows(10 * seed + place) for place, name in enumerate(names)}
-    query = build(dict(data)).replace(order=order, partitions=partitions)
+@pytest.mark.parametrize("kind", KINDS)
+@some
+@given(st.data())
+def test_tables_at_rest(spark: Any, kind: Callable[[Draw], Join], data: st.DataObject) -> None:
+    join, seed = kind(data.draw), data.draw(SEEDS)
+    tables = {name: join.rows(some_rows(10 * seed + place)) for place, name in enumerate(join.names)}
+    order, partitions = data.draw(st.sampled_from(["none", "hold"])), data.draw(st.integers(1, 4))
+    query = join.query(dict(tables), order=order, partitions=partitions)
     rows = query.spark(spark).toArrow().cast(query.schema)
-    assert_same_rows(rows, oracle(query.model, [Push(data)]).rows)
+    assert_same_rows(rows, oracle(query.model, [Push(tables)]).rows)
     assert order == "none" or ordered(rows)
 
 
 @pytest.mark.slow
-@once
-@given(random_joins(), st.sampled_from(["none", "hold"]), st.integers(1, 3))
-def test_streams_over_a_restart_and_to_their_end(
-    spark: Any, drawn: tuple[str, Build, int], order: str, partitions: int
-) -> None:
-    names, build, seed = drawn
-    batches = random_batches(names, seed, batches=3)
+@pytest.mark.parametrize("kind", KINDS)
+@some
+@given(st.data())
+def test_streams_over_a_restart_and_to_their_end(spark: Any, kind: Callable[[Draw], Join], data: st.DataObject) -> None:
+    join, empty = kind(data.draw), SCHEMA.empty_table()
+    batches = [
+        Push({name: join.rows(batch.batch.get(name, empty)) for name in join.names})
+        for batch in random_batches(join.names, data.draw(SEEDS), batches=3)
+    ]
     batches.insert(2, batches[0])
+    order, partitions = data.draw(st.sampled_from(["none", "hold"])), data.draw(st.integers(1, 3))
     with TemporaryDirectory() as made:
-        folder = Folder(spark, Path(made), names)
+        folder = Folder(spark, Path(made), join.names)
         for part in (batches[:2], batches[2:]):
             folder.feed(part)
-            query = build(folder.frames()).replace(order=order, partitions=partitions)
+            frames = {name: folder.frame(name, schema=join.rows(empty).schema) for name in join.names}
+            query = join.query(frames, order=order, partitions=partitions)
             folder.run(query.spark())
         rest = query.finish(f"{made}/checkpoint", session=spark)
         assert rest is not None

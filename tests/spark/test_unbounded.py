@@ -50,6 +50,28 @@ def test_a_stream_beside_a_table_needs_no_window(spark: Any, tmp_path: Path) -> 
         dv.join(streams[0], dv.stream("C", folder.frame("A"), time="ts"), on="A.k = C.k")
 
 
+def test_streams_without_windows_spill_and_lose_nothing(spark: Any, tmp_path: Path) -> None:
+    """Nothing ever expires, so what memory has no room for waits in the state, over a restart and to the end."""
+    folder, batches, flushed = Folder(spark, tmp_path, "AB"), random_batches("AB", 5, 4), 0
+    for part in (batches[:2], batches[2:]):
+        folder.feed(part)
+        streams = [
+            dv.stream(name, frame, time="ts", window=dv.unbounded(), delay="3 seconds")
+            for name, frame in folder.frames().items()
+        ]
+        budget = dv.budget(memory=dv.tuples(40), policy="spill")
+        on = "A.k = B.k AND A.n < B.n"
+        query = dv.join(*streams, on=on, select="A.row AS a, B.row AS b", how="left", partitions=2, budget=budget)
+        reports = [bucket for batch in dv.spark_metrics(folder.run(query.spark())) for bucket in batch["buckets"]]
+        flushed += sum(bucket["engine"]["memory"]["flushed_tuples"] for bucket in reports)
+        assert all(bucket["engine"]["memory"]["held"] <= 40 for bucket in reports)
+    assert flushed > 100
+    rest = query.finish(str(tmp_path / "checkpoint"), session=spark)
+    assert rest is not None
+    found = pa.concat_tables([folder.rows(query), rest.toArrow().cast(query.schema)])
+    assert_same_rows(found, oracle(query.model, batches).rows)
+
+
 def test_fields_of_structures(spark: Any, tmp_path: Path) -> None:
     data = {name: nested(random_rows(seed, 80)) for seed, name in enumerate("AB")}
     on = "A.p.id = B.p.id AND A.p.at.x > B.p.at.x AND A.p.at.x > -1"
