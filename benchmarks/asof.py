@@ -1,6 +1,7 @@
 """As-of joins: each order with the last price of its key.
 
     at rest    all rows in one push, beside DuckDB, Polars and pandas on the same tables, CPU time on one thread each
+    two        the same on two threads, beside DuckDB on two: time by the clock
     by rows    the same by a row window, ``rows(1, per="key")``, and orders whose window is zero, beside DuckDB
     growth     how many times more a row costs in the largest input than in the smallest: about 1 if it is linear
     state      prices of as many keys as asked for, each replaced once: bytes per key, by the run's account and by the
@@ -14,6 +15,7 @@ shown.
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,7 @@ from benchmarks.settings import Settings
 FULL, QUICK = (250_000, 1_000_000, 4_000_000), (5_000, 20_000)
 KEYS = (100, 10_000)
 STATE_KEYS, FILL = 10_000_000, 500_000
-REPEATS = 3
+REPEATS, TWO = 3, 2
 Asked = Callable[[dict[str, Any]], dv.Query]
 SQL = "SELECT O.v AS o, P.v AS p FROM orders O ASOF JOIN prices P ON O.k = P.k AND O.ts >= P.ts"
 
@@ -38,25 +40,29 @@ def run(settings: Settings) -> Report:
     """Everything, each in a process of its own."""
     sizes = (settings.rows // 4, settings.rows) if settings.rows else settings.choose(FULL, QUICK)
     points = alone(at_rest, sizes)
+    by_clock = alone(on_two_threads, sizes)
     by_rows = alone(with_row_windows, sizes)
     state = alone(weigh, settings.choose(STATE_KEYS, 50_000))
     spark = alone(beside, *settings.choose((600_000, 1_000, 200_000, WARM_S), (10_000, 50, 10_000, 0)))
     fields: dict[str, Any] = {"rows": sum(point["rows"] for point in points), "points": points, "state": state}
-    fields |= {"by_rows": by_rows, "spark": spark, "vs_by_hand": spark["vs_by_hand"]}
-    fields["results_equal"] = all(point["results_equal"] for point in (*points, *by_rows, spark))
+    fields |= {"two_threads": by_clock, "by_rows": by_rows, "spark": spark, "vs_by_hand": spark["vs_by_hand"]}
+    fields["results_equal"] = all(point["results_equal"] for point in (*points, *by_clock, *by_rows, spark))
     fields["growth"] = {str(keys): _growth([p for p in points if p["keys"] == keys]) for keys in KEYS}
     fields["growth_by_rows"] = {str(keys): _growth([p for p in by_rows if p["keys"] == keys]) for keys in KEYS}
     fields["vs_duckdb"] = min(point["vs_duckdb"] for point in points)
+    fields["vs_duckdb_two_threads"] = min(point["vs_duckdb"] for point in by_clock)
     header = ("keys", "rows", "ns per row", "times DuckDB", "times Polars", "times pandas")
     lines: list[tuple[object, ...]] = [
         (p["keys"], p["rows"], p["ns_per_row"], p["vs_duckdb"], p["vs_polars"], p["vs_pandas"]) for p in points
     ]
+    lines += [(f"{p['keys']} on two threads", p["rows"], p["ns_per_row"], p["vs_duckdb"], None, None) for p in by_clock]
     lines += [(f"{p['keys']} by rows", p["rows"], p["ns_per_row"], p["vs_duckdb"], None, None) for p in by_rows]
     speeds = f"{spark['dovetail_rows_per_s']:,} rows/s, by hand {spark['by_hand_rows_per_s']:,}"
     lines.append((f"on Spark: {speeds}, {spark['vs_by_hand']} times", spark["rows"], None, None, None, None))
     weight = f"state of {state['keys']:,} keys: {state['bytes_per_key']:.0f} bytes each"
     lines.append((weight, None, None, None, None, None))
-    return Report("As-of join: all rows at rest, one thread each; on Spark", header, lines, fields)
+    title = "As-of join: all rows at rest, CPU time of one thread each or two by the clock; on Spark"
+    return Report(title, header, lines, fields)
 
 
 def _growth(points: list[dict[str, Any]]) -> float:
@@ -71,6 +77,13 @@ def at_rest(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
     return [measure(rows, keys) for keys in KEYS for rows in sizes]
 
 
+def on_two_threads(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
+    """The same by the clock, both on two threads, beside DuckDB alone."""
+    limit_arrow(TWO)
+    measure(2_000, 3, query, TWO)  # loads the kernels
+    return [measure(rows, keys, query, TWO) for keys in KEYS for rows in sizes]
+
+
 def with_row_windows(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
     """The same by row windows, beside DuckDB alone."""
     limit_arrow()
@@ -78,12 +91,17 @@ def with_row_windows(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
     return [measure(rows, keys, by_rows) for keys in KEYS for rows in sizes]
 
 
-def measure(count: int, keys: int, asked: Asked | None = None) -> dict[str, Any]:
-    """One size: CPU time per row of both tables together, and how many times that the others take."""
+def measure(count: int, keys: int, asked: Asked | None = None, threads: int = 1) -> dict[str, Any]:
+    """One size: time per row of both tables together, and how many times that the others take.
+
+    On one thread it is CPU time, on several it is that of the clock. All peers, unless it is ``asked`` in another way.
+    """
     tables = {"P": table(count, keys, 1, count), "O": table(count, keys, 2, count)}
-    ours, found = _timed(lambda: (asked or query)(tables).collect(threads=1).select(["o", "p"]))
-    others: dict[str, Any] = {"duckdb": _duckdb} | ({} if asked else {"polars": _polars, "pandas": _pandas})
-    timed = {name: _timed(work(tables)) for name, work in others.items()}
+    clock = time.process_time if threads == 1 else time.perf_counter
+    ours, found = _timed(lambda: (asked or query)(tables).collect(threads=threads).select(["o", "p"]), clock)
+    duckdb = partial(_duckdb, threads=threads)
+    others: dict[str, Any] = {"duckdb": duckdb} | ({} if asked else {"polars": _polars, "pandas": _pandas})
+    timed = {name: _timed(work(tables), clock) for name, work in others.items()}
     rows = sum(each.num_rows for each in tables.values())
     return {
         "keys": keys,
@@ -115,12 +133,12 @@ def by_rows(data: dict[str, Any]) -> dv.Query:
     return dv.join(prices, orders, on="P.k = O.k", select="O.v AS o, P.v AS p")
 
 
-def _duckdb(tables: dict[str, pa.Table]) -> Callable[[], pa.Table]:
+def _duckdb(tables: dict[str, pa.Table], threads: int) -> Callable[[], pa.Table]:
     import duckdb
 
     def work() -> pa.Table:
         with duckdb.connect() as connection:
-            connection.execute("SET threads = 1")
+            connection.execute(f"SET threads = {threads}")
             connection.register("prices", tables["P"])
             connection.register("orders", tables["O"])
             return connection.sql(SQL).to_arrow_table()
@@ -157,13 +175,13 @@ def _same(found: pa.Table, expected: pa.Table) -> bool:
     return all(ours[name].combine_chunks().equals(theirs[name].combine_chunks()) for name in ("o", "p"))
 
 
-def _timed(work: Callable[[], pa.Table]) -> tuple[float, pa.Table]:
-    """The least CPU time of a few tries, and what they gave."""
+def _timed(work: Callable[[], pa.Table], clock: Callable[[], float]) -> tuple[float, pa.Table]:
+    """The least time of a few tries, and what they gave."""
     spent = []
     for _ in range(REPEATS):
-        started = time.process_time()
+        started = clock()
         found = work()
-        spent.append(time.process_time() - started)
+        spent.append(clock() - started)
     return min(spent), found
 
 

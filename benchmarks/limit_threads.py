@@ -6,9 +6,9 @@ for library in ("OMP", "MKL", "OPENBLAS", "NUMBA"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
 
-def limit_arrow() -> None:
+def limit_arrow(threads: int = 1) -> None:
     """Arrow asks for its pools at run time."""
     import pyarrow as pa
 
-    pa.set_cpu_count(1)
-    pa.set_io_thread_count(1)
+    pa.set_cpu_count(threads)
+    pa.set_io_thread_count(threads)

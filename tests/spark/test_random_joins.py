@@ -133,7 +133,7 @@ def tables(draw: Draw) -> Join:
 
 
 def nested(draw: Draw) -> Join:
-    plain = of(draw, intervals, by_stream, without_windows, as_of, one_match)(draw)
+    plain: Join = of(draw, intervals, by_stream, without_windows, as_of, one_match)(draw)
     on = re.sub(r"\b([A-C])\.(ts|[kgxn])\b", lambda found: f"{found[1]}.{PATHS[found[2]]}", plain.on)
     return replace(plain, nested=True, on=on)
 
