@@ -47,6 +47,9 @@ CASES = {
     "ordered band of three": Case("ABC", CONDITIONS["chain of bands"][1], {"order": "hold"}, rows=7),
     "spilling": Case("AB", _KEY, {"budget": _SPILL}),
     "spilling in order": Case("AB", _KEY, {"budget": _SPILL, "order": "hold"}),
+    "spilling by stream": Case(
+        "ABC", "A.k = B.k AND A.k = C.k", {"budget": _SPILL, "how": {"B": "left", "C": "full"}}, rows=7
+    ),
     "idle streams": Case("AB", _KEY, {"stream": {"idle_us": 5_000_000}}, clock=True),
     "idle streams in order": Case("AB", _LESS, {"order": "sync", "stream": {"idle_us": 3_000_000}}, clock=True),
     "rows far ahead": Case("AB", _KEY, {"stream": {"ahead_us": 700_000_000}}),

@@ -17,7 +17,14 @@ from tests.spark.test_operator import Cluster
 from tests.spark.test_shared_budget import Buckets, skewed
 
 LITTLE = dv.budget(memory=dv.tuples(40), policy="spill")
-KINDS: list[dict[str, Any]] = [{}, {"order": "hold"}, {"how": "full"}, {"how": "semi", "order": "sync"}]
+KINDS: list[dict[str, Any]] = [
+    {},
+    {"order": "hold"},
+    {"how": "full"},
+    {"how": "semi", "order": "sync"},
+    {"how": {"B": "left", "C": "full"}, "order": "hold"},
+    {"how": {"B": "anti", "C": "left"}},
+]
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -25,9 +32,11 @@ KINDS: list[dict[str, Any]] = [{}, {"order": "hold"}, {"how": "full"}, {"how": "
 def test_spilled_parts_wander_with_their_bucket(
     options: dict[str, Any], seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cluster = Cluster("A.k = B.k AND A.n < B.n", "AB", monkeypatch, workers=2, budget=LITTLE, **options)
-    far = Push({name: random_rows(place, 5, 600, 1, first_row=9000) for place, name in enumerate("AB")})
-    batches = [*random_batches("AB", seed=seed, batches=8, count=25), far]
+    by_stream = isinstance(options.get("how"), dict)
+    names, on = ("ABC", "A.k = B.k AND A.n < B.n AND A.k = C.k") if by_stream else ("AB", "A.k = B.k AND A.n < B.n")
+    cluster = Cluster(on, names, monkeypatch, workers=2, budget=LITTLE, **options)
+    far = Push({name: random_rows(place, 5, 600, 1, first_row=9000) for place, name in enumerate(names)})
+    batches = [*random_batches(names, seed=seed, batches=8, count=25), far]
     dice, most = random.Random(seed), 0
     for push in batches:
         if dice.random() < 0.3:

@@ -73,7 +73,12 @@ def test_of_a_stream() -> None:
         (
             "Tq",
             {"on": "T.k = q.k", "budget": dv.budget(memory="1 MB", policy="spill")},
-            "do not go together: what an as-of join keeps is",
+            "what may be it stands in memory only. Take policy='fail'",
+        ),
+        (
+            "Tq",
+            {"on": "T.k = q.k", "budget": dv.budget(memory="1 MB")},
+            "do not go together: a row that is left out would make another the best",
         ),
         ("Tq", {"on": "T.k = q.k", "select": "COUNT(*) AS n"}, "COUNT(*) needs windows of time, and 'T' has none"),
         ("Tqr", {"on": "T.k = q.k"}, "no predicate ties 'T', 'q' to 'r' in 'T.k = q.k'. Add one, or write on='TRUE'"),

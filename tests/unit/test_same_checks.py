@@ -133,9 +133,7 @@ def test_an_outer_join_of_three_streams() -> None:
 def test_what_joins_of_one_stream_after_the_other_do_not_go_with(build: Callable[..., Any]) -> None:
     wrong: dict[str, dict[str, Any]] = {
         "how='by stream' and late='keep' do not go together": {"late": "keep"},
-        "how='by stream' and budget='memory spill' do not go together": {
-            "budget": dv.budget(memory="1 GB", policy="spill")
-        },
+        "how='by stream' and budget='memory harvest' do not go together": {"budget": dv.budget(memory="1 GB")},
         "how='by stream' and runs='tree' do not go together": {"plan": "binary"},
     }
     for message, options in wrong.items():

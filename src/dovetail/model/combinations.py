@@ -126,18 +126,13 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         _BY_STREAM | {"windows": _COUNTED},
-        "a row that is pushed out of its window leaves at a time that depends on which partner it is judged with",
+        "a row window has no length by which a combination lacks a partner for certain, or a row begins one of its own",
         "Give every stream a time window.",
     ),
     Refusal(
         _BY_STREAM | {"late": ("keep",)},
         "a late row could be the partner of a row that came out without one",
         "Take late='drop' or 'divert'.",
-    ),
-    Refusal(
-        _BY_STREAM | {"budget": ("memory spill",)},
-        "whether a row has a partner is asked of all streams at once, when it leaves, and some would be on disk",
-        "Take policy='fail', or shorter windows.",
     ),
     Refusal(
         _AS_OF | {"how": ("right", "full", "semi", "anti")},
@@ -151,9 +146,14 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(_AS_OF | {"runs": _TREES}, "an as-of join is one operator, and has no tree", "Leave out plan=."),
     Refusal(
-        _AS_OF | {"budget": tuple(word for word in _BUDGETS if word != "memory fail")},
-        "what an as-of join keeps is bounded by its tolerance and keys, and a row left out would make another the best",
+        _AS_OF | {"budget": SHEDS},
+        "a row that is left out would make another the best",
         "Take memory with policy='fail', or give a shorter tolerance.",
+    ),
+    Refusal(
+        _AS_OF | {"budget": ("memory spill",)},
+        "the best row is looked up by key when a row is answered, and what may be it stands in memory only",
+        "Take policy='fail'; a shorter tolerance, ttl= of a table, or more partitions leave fewer rows in each.",
     ),
     Refusal(
         _AS_OF | {"aggregates": ("yes",)},

@@ -124,6 +124,11 @@ class JoinQuery:
         unseen = hidden(self.how, self.names)
         return tuple(stream for stream in self.streams if stream.name not in unseen)
 
+    @property
+    def found_on_arrival(self) -> bool:
+        """Whether a result with a row of every stream comes out when the last of them arrives."""
+        return not self.stepwise or len(self.seen) == len(self.streams)
+
     def filters_of(self, stream: str | None = None) -> tuple[Expression, ...]:
         """The conditions on one stream alone, of this stream or of all."""
         return tuple(condition for name, condition in self.filters if stream in (None, name))

@@ -9,7 +9,7 @@ A query that joined later gives out only what it can know. A row of one stream a
 after the query and every partner it may have had was stored; aggregates begin once all that counts is known.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 
@@ -22,9 +22,9 @@ from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.store import Store
 from dovetail.engine.deliver.exit import own_exit
 from dovetail.engine.deliver.hold import result_times
+from dovetail.engine.deliver.places import Elsewhere, Members
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.route import MEMBERSHIP, Subscription
-from dovetail.engine.deliver.unmatched import Keeper
 from dovetail.plan.physical import Plan
 from dovetail.plan.share_queries import Member
 
@@ -47,10 +47,10 @@ class Desk:
         """Rows have these columns from now on."""
         self._schema = schema
 
-    def over(self, store: Store, windows: Mapping[str, Window], keepers: Sequence[Keeper]) -> "Desk":
-        """The same for results whose members stand in other windows."""
+    def over(self, store: Store, members: Members, elsewhere: Elsewhere | None) -> "Desk":
+        """The same for results whose members stand in other places."""
         other = copy(self)
-        other.exit = self.exit.over(store, windows, keepers)
+        other.exit = self.exit.over(store, members, elsewhere)
         return other
 
     def take(self, results: Partial) -> Rows:

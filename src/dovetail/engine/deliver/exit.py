@@ -24,6 +24,7 @@ from dovetail.engine.combine.partial import Ids, Partial
 from dovetail.engine.combine.row_windows import RowCheck
 from dovetail.engine.combine.store import Store
 from dovetail.engine.deliver.hold import Hold
+from dovetail.engine.deliver.places import Elsewhere, Members, windows_of
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.sliding.stage import Sliding
 from dovetail.engine.deliver.stepwise import Stepwise
@@ -52,13 +53,19 @@ class Exit:
 
     def keepers(self, name: str) -> list[Keeper]:
         """Who notes what becomes of a stream's tuples."""
+        if self.stepwise is not None:
+            return self.stepwise.keepers(name)
         semi = [self.semi] if self.semi and self.semi.name == name else []
         return [*([self.unmatched[name]] if name in self.unmatched else []), *semi]
 
-    def over(self, store: Store, windows: Mapping[str, Window], keepers: Sequence[Keeper]) -> "Exit":
-        """The exit of combinations whose members stand in other windows; what leaves goes through the same hold."""
-        own = [each for each in keepers if each.label == self.label]
+    def over(self, store: Store, members: Members, elsewhere: Elsewhere | None = None) -> "Exit":
+        """The exit of combinations whose members stand in other places; what leaves goes through the same hold."""
+        windows = windows_of(members)
         projection, row_check = self.projection.over(store.plan, windows), RowCheck(windows, store.row_windows)
+        if self.stepwise is not None:
+            stepwise = self.stepwise.over(members, elsewhere)
+            return replace(self, projection=projection, row_check=row_check, stepwise=stepwise)
+        own = [each for place in members.values() for each in place.keepers if each.label == self.label]
         unmatched = {each.name: each for each in own if isinstance(each, Unmatched)}
         semi = next((each for each in own if isinstance(each, Semi)), None)
         return replace(self, projection=projection, row_check=row_check, unmatched=unmatched, semi=semi)
@@ -123,8 +130,9 @@ class Exit:
         ``limit`` is the earliest time that any stream may still bring; tuples not ``before`` a time may have to probe.
         """
         if self.stepwise is not None:
-            for members, times in self.stepwise.leaving(name, others, limit):
-                for rows in self.projection.part(members, times):
+            for windows, members, times in self.stepwise.leaving(name, others, limit):
+                projection = self.projection if windows is None else self.projection.over(self.stepwise.plan, windows)
+                for rows in projection.part(members, times):
                     yield from self.hold.give_alone(rows)
         elif name in self.unmatched:
             ids, times = self.unmatched[name].leaving(others, before)
@@ -232,7 +240,7 @@ def own_exit(query: JoinQuery, store: Store, projection: Projection, label: str 
     hold = Sliding(query, projection, label) if query.aggregation else Hold(query, projection, names, label)
     row_check = RowCheck(store.windows, store.row_windows)
     widths, rows = store.seen_by(query)
-    stepwise = Stepwise(store.plan, store.windows, widths, label) if query.stepwise else None
+    stepwise = Stepwise(store, widths, label) if query.stepwise else None
     unmatched = {} if stepwise else preserved_streams(query, store.windows, widths, rows, label)
     first = query.names[0]
     semi = Semi(first, store.windows[first], widths[first], label) if query.how == "semi" else None

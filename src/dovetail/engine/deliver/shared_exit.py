@@ -21,6 +21,7 @@ from dovetail.engine.deliver.ages import Ages
 from dovetail.engine.deliver.desk import Desk
 from dovetail.engine.deliver.exit import Exit, Routed, Rows
 from dovetail.engine.deliver.hold import Hold
+from dovetail.engine.deliver.places import Elsewhere, Members, windows_of
 from dovetail.engine.deliver.project import Projection
 from dovetail.engine.deliver.route import Router, Subscription
 from dovetail.engine.deliver.shared_hold import SharedHold
@@ -50,11 +51,12 @@ class Routing(Projection):
                 self.desks[at] = known.get(place.number) or Desk(member, place, store, shared.schema)
                 self.desks[at].names(shared.schema)
 
-    def beside(self, store: Store, windows: Mapping[str, Window], keepers: Sequence[Keeper]) -> "Routing":
-        """The same for results whose members stand in other windows."""
+    def beside(self, store: Store, members: Members, elsewhere: Elsewhere | None) -> "Routing":
+        """The same for results whose members stand in other places."""
+        windows = windows_of(members)
         other = Routing(store.plan, windows)
         other.router = self._router_over(windows)
-        other.desks = {at: desk.over(store, windows, keepers) for at, desk in self.desks.items()}
+        other.desks = {at: desk.over(store, members, elsewhere) for at, desk in self.desks.items()}
         return other
 
 
@@ -95,9 +97,10 @@ class SharedExit(Exit):
     def keepers(self, name: str) -> list[Keeper]:
         return [keeper for desk in self._desks for keeper in desk.exit.keepers(name)]
 
-    def over(self, store: Store, windows: Mapping[str, Window], keepers: Sequence[Keeper]) -> Exit:
-        routing = self.routing.beside(store, windows, keepers)
-        return replace(self, projection=routing, row_check=RowCheck(windows, store.row_windows), routing=routing)
+    def over(self, store: Store, members: Members, elsewhere: Elsewhere | None = None) -> Exit:
+        routing = self.routing.beside(store, members, elsewhere)
+        row_check = RowCheck(windows_of(members), store.row_windows)
+        return replace(self, projection=routing, row_check=row_check, routing=routing)
 
     def routed(self, results: Partial) -> Iterator[Routed]:
         """Every result once for each query that gets it."""

@@ -32,7 +32,7 @@ class Unmatched:
     def __init__(
         self, name: str, window: Window, width: int, rows: RowWindowed | None, label: str = "", note: str = "given"
     ) -> None:
-        self.name, self.label, self.width = name, label, width
+        self.name, self.label, self.width, self.note = name, label, width, note
         self._window = window
         self._rows = rows
         self._first = 0  # tuples before it have come out or have a partner
@@ -48,7 +48,7 @@ class Unmatched:
 
     def over(self, window: Window) -> "Unmatched":
         """The same for tuples that stand in a window of their own."""
-        return Unmatched(self.name, window, self.width, None, self.label)
+        return Unmatched(self.name, window, self.width, None, self.label, self.note)
 
     def still_open(self, results: Partial) -> Partial:
         """Without results of a tuple that was already given out as unmatched."""

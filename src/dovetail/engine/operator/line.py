@@ -57,7 +57,7 @@ class Line:
         self.busy_s = dict.fromkeys(windows, 0.0)
         self.pace: Pace | None = None
         self.elsewhere = AFTER_ALL  # the earliest time that streams of other operators may still bring
-        self.finds = not query.stepwise or len(query.seen) == len(query.streams)  # else rows come when they leave
+        self.finds = query.found_on_arrival  # else rows come when they leave
         self._stopwatch = stopwatch
         self.restart_pace()
 

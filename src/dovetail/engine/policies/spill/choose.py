@@ -20,7 +20,9 @@ from dovetail.engine.admit.derive import derive
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.policies.spill.part import PARTITIONS, place_of
 from dovetail.model.expression import Expression, columns_of, streams_of
+from dovetail.model.predicate import Equality
 from dovetail.model.query import JoinQuery
+from dovetail.model.steps import step_of
 from dovetail.plan.join_graph import key_classes
 from dovetail.plan.physical import Key
 
@@ -45,9 +47,20 @@ def star_keys(query: JoinQuery) -> dict[str, Expression] | None:
     """The one attribute that all streams are joined on, as each stream has it; None if there is none."""
     for group in key_classes(query.predicates):
         keys = {name: expression for expression in reversed(group) for name in streams_of(expression)}
-        if keys.keys() == set(query.names):
+        if keys.keys() == set(query.names) and (not query.stepwise or _tied_in_turn(query, keys)):
             return keys
     return None
+
+
+def _tied_in_turn(query: JoinQuery, keys: Mapping[str, Expression]) -> bool:
+    """Whether each stream's own condition compares it with one before: then members agree, whoever is missing."""
+    ties = [
+        (step_of(each, query.names), {each.left, each.right}) for each in query.predicates if isinstance(each, Equality)
+    ]
+    return all(
+        any((name, {keys[name], keys[other]}) in ties for other in query.names[:at])
+        for at, name in enumerate(query.names[1:], 1)
+    )
 
 
 class Coordinated:

@@ -4,7 +4,7 @@ Notes say what became of a tuple (unmatched so far, given out, best result time)
 again if joining changed them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -13,23 +13,21 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.buffer.window import Window
-from dovetail.engine.deliver.unmatched import Keeper, Semi
+from dovetail.engine.deliver.places import Place
 from dovetail.engine.policies.spill.part import EPOCH, Epochs, Part, Span, epochs_of, span_in_memory
 from dovetail.engine.policies.spill.store import PartStore
-from dovetail.engine.policies.stages import Rows, Stages
+from dovetail.engine.policies.stages import Stages
 
 Notes = Mapping[str, npt.NDArray[np.int64]]
 _NOTE = "note:"
 
 
 @dataclass(frozen=True)
-class Loaded:
+class Loaded(Place):
     """Tuples of one stream that can be joined: those in memory, or those of a part."""
 
-    window: Window
     span: Span
     departures: Epochs | None = None  # by slot; None: all at the span's
-    keepers: Sequence[Keeper] = ()
 
     def arrived(self, ids: Epochs) -> Epochs:
         """The epochs in which these tuples arrived."""
@@ -46,7 +44,7 @@ class Loaded:
 def in_memory(stages: Stages, name: str) -> Loaded:
     """The stream's window as it is."""
     window = stages.store.windows[name]
-    return Loaded(window, span_in_memory(window), None, stages.exit.keepers(name))
+    return Loaded(window, stages.exit.keepers(name), span_in_memory(window))
 
 
 @contextmanager
@@ -71,7 +69,7 @@ def _window(stages: Stages, part: Part, rows: pa.RecordBatch) -> Loaded:
     window.append(stages.store.doors[name].stored(_with_all_columns(stages, name, rows)))
     window.note(EPOCH)[: part.rows] = epochs_of(part.runs)
     departures = epochs_of(part.departures) if part.departures else None
-    return Loaded(window, part.span, departures, keepers)
+    return Loaded(window, keepers, part.span, departures)
 
 
 def _with_all_columns(stages: Stages, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -100,13 +98,3 @@ def without_notes(rows: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, npt.N
     names = rows.schema.names
     notes = {name[len(_NOTE) :]: rows.column(at).to_numpy() for at, name in enumerate(names) if name.startswith(_NOTE)}
     return rows.select(names[: len(names) - len(notes)]), notes
-
-
-def leave(stages: Stages, store: PartStore, part: Part, others: int, limit: int) -> Rows:
-    """Unmatched tuples that no partner from ``others`` on can join; semi rows whose time is certain at ``limit``."""
-    name, exit = part.stream, stages.exit
-    if any(isinstance(each, Semi) or part.span.earliest + each.width < others for each in exit.keepers(name)):
-        with loaded(stages, store, part) as found:
-            windows = {**stages.store.windows, name: found.window}
-            own = exit.over(stages.store, windows, found.keepers)
-            yield from own.leave(name, others, limit)

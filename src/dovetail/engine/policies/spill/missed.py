@@ -18,9 +18,11 @@ from dovetail.engine.buffer.window import Window
 from dovetail.engine.combine.candidates import bind
 from dovetail.engine.combine.partial import Partial
 from dovetail.engine.combine.probe import alone, lengthened
+from dovetail.engine.deliver.places import Members as Places
+from dovetail.engine.deliver.places import windows_of
 from dovetail.engine.policies.spill.already_made import all_made, owed, possible
 from dovetail.engine.policies.spill.loaded import Loaded, in_memory, loaded
-from dovetail.engine.policies.spill.part import Part, root_of
+from dovetail.engine.policies.spill.part import Part, Span, root_of
 from dovetail.engine.policies.spill.store import PartStore
 from dovetail.engine.policies.stages import Stages
 from dovetail.plan.physical import Level
@@ -42,7 +44,7 @@ class Owed:
 
     def everything(self) -> Iterator[Found]:
         """All that is owed."""
-        for part in self.parts:
+        for part in self.parts if self.stages.store.plan.query.found_on_arrival else ():
             yield from self._from(part, bound(self._sources, part))
 
     def with_memory(self, part: Part) -> Iterator[Found]:
@@ -54,10 +56,21 @@ class Owed:
         names = self.stages.store.plan.query.names
         if names.index(name) < names.index(start.stream):
             return (None,)
-        if start.span.partition is None:
-            return [None, *(part for part in self.parts if part.stream == name)]
-        roots = (None, root_of(start.span.partition))
-        return [None, *(part for root in roots for part in self._by_root.get((name, root), ()))]
+        return [None, *self.parts_of(name, start.span.partition)]
+
+    def parts_of(self, name: str, partition: int | None = None) -> Sequence[Part]:
+        """Of a stream: all, or those that may have keys of a partition."""
+        if partition is None:
+            return [part for part in self.parts if part.stream == name]
+        return [part for root in (None, root_of(partition)) for part in self._by_root.get((name, root), ())]
+
+    def beside(self, name: str, members: Places) -> Iterator[AbstractContextManager[Loaded]]:
+        """Tuples of a stream that may be partners of these members: in memory, and part by part."""
+        loaded = {each: place for each, place in members.items() if isinstance(place, Loaded)}
+        partitions = (place.span.partition for place in loaded.values() if place.span.partition is not None)
+        for source in (None, *self.parts_of(name, next(partitions, None))):
+            if possible(self._spans(loaded, name, source), self.stages.store.widths):
+                yield self.opened(name, source)
 
     @cached_property
     def _by_root(self) -> Mapping[tuple[str, int | None], Sequence[Part]]:
@@ -69,12 +82,13 @@ class Owed:
 
     def _from(self, part: Part, sources: Sources) -> Iterator[Found]:
         name = part.stream
-        with self._open(name, part) as start:
+        with self.opened(name, part) as start:
             first = alone(name, start.window, start.window.tail, start.window.end, self.stages.store.widths[name])
             if len(first):
                 yield from self._extend(self.stages.store.plan.probes[name], {name: start}, first, sources)
 
-    def _open(self, name: str, source: Source) -> AbstractContextManager[Loaded]:
+    def opened(self, name: str, source: Source) -> AbstractContextManager[Loaded]:
+        """Tuples of a stream in memory, for as long as they are joined."""
         if source is None:
             return nullcontext(in_memory(self.stages, name))
         return loaded(self.stages, self.store, source)
@@ -86,15 +100,18 @@ class Owed:
         level, rest = levels[0], levels[1:]
         for source in sources(level.stream):
             if self._owes(members, level.stream, source, complete=not rest):
-                with self._open(level.stream, source) as more:
+                with self.opened(level.stream, source) as more:
                     longer = {**members, level.stream: more}
-                    for found in extended(level, _windows(longer), partial, self.stages.store.widths[level.stream]):
+                    for found in extended(level, windows_of(longer), partial, self.stages.store.widths[level.stream]):
                         yield from self._extend(rest, longer, found, sources)
 
     def _owes(self, members: Members, name: str, source: Source, complete: bool) -> bool:
-        span = in_memory(self.stages, name).span if source is None else source.span
-        spans = {**{each: member.span for each, member in members.items()}, name: span}
+        spans = self._spans(members, name, source)
         return possible(spans, self.stages.store.widths) and not (complete and all_made(spans, self.passed))
+
+    def _spans(self, members: Members, name: str, source: Source) -> dict[str, Span]:
+        span = in_memory(self.stages, name).span if source is None else source.span
+        return {**{each: member.span for each, member in members.items()}, name: span}
 
     def _not_made(self, members: Members, partial: Partial) -> Iterator[Found]:
         arrived = {name: member.arrived(partial.ids[name]) for name, member in members.items()}
@@ -110,7 +127,3 @@ def extended(level: Level, windows: Mapping[str, Window], partial: Partial, widt
     if not len(window):
         return iter(())
     return lengthened(level, windows, partial, bind(level.access, windows, window, width).pieces(partial), width)
-
-
-def _windows(members: Members) -> dict[str, Window]:
-    return {name: member.window for name, member in members.items()}

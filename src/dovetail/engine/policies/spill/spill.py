@@ -22,7 +22,7 @@ from dovetail.engine.policies.memory.account import Account, take_them
 from dovetail.engine.policies.memory.policy import Incoming, Reach, Unlimited, others
 from dovetail.engine.policies.spill.choose import Choice, choice_of
 from dovetail.engine.policies.spill.flush import Flush
-from dovetail.engine.policies.spill.loaded import leave
+from dovetail.engine.policies.spill.leaving import leave
 from dovetail.engine.policies.spill.merge import merge_parts
 from dovetail.engine.policies.spill.missed import Members, Owed
 from dovetail.engine.policies.spill.part import EPOCH, Leaving, Part
@@ -143,19 +143,27 @@ class Spill(Unlimited):
         """Whether half of the tuples could be forgotten after a pass."""
         gone = stored = 0
         for name, window in self.stages.store.windows.items():
-            gone += self._leaving.before(name, others(reach, name) - self.stages.store.widths[name])
+            width, limit = self.stages.store.widths[name], min(reach.values())
+            gone += self._leaving.before(name, self._needed_from(name, reach) - width)
             stored += self._leaving.rows(name)
             if name not in self.stages.store.row_windows:
-                gone += window.id_from(min(reach.values()) - self.stages.store.widths[name]) - window.tail
+                gone += window.id_from(min(limit, self.stages.exit.asked_for(name, limit)) - width) - window.tail
                 stored += len(window)
         return 2 * gone > stored
 
+    def _needed_from(self, name: str, reach: Reach) -> int:
+        """After a pass, nothing older than this will look for a stream's tuples."""
+        return min(others(reach, name), self.stages.exit.asked_for(name, min(reach.values())))
+
     def _is_gone(self, part: Part, reach: Reach) -> bool:
-        return part.span.latest + self.stages.store.widths[part.stream] < others(reach, part.stream)
+        return part.span.latest + self.stages.store.widths[part.stream] < self._needed_from(part.stream, reach)
+
+    def _owed(self) -> Owed:
+        return Owed(self.stages, self.store, tuple(self.parts.values()), self.passed)
 
     def _probe_memory(self) -> Rows:
         """Join each part with what is in memory; what arrives later is not covered by that."""
-        owed = Owed(self.stages, self.store, tuple(self.parts.values()), self.passed)
+        owed = self._owed()
         for part in owed.parts:
             if part.span.probes[-1:] < (self.epoch,):
                 for found in owed.with_memory(part):
@@ -167,7 +175,7 @@ class Spill(Unlimited):
     def _pass(self, reach: Reach) -> Rows:
         """Make all that is owed; then what no tuple to come can reach leaves, and is forgotten."""
         self._write_anew(split_parts(self.store, self._flush, self.parts.values(), self.next_part))
-        for found in Owed(self.stages, self.store, tuple(self.parts.values()), self.passed).everything():
+        for found in self._owed().everything():
             yield from self._deliver(*found)
         self.counts["passes"] += 1
         self.pauses.settled = self.pauses.now
@@ -175,8 +183,8 @@ class Spill(Unlimited):
         self.begin_epoch(self.epoch + 1)
         self.floor = dict(reach)
         self.parts = {number: part.settled() for number, part in self.parts.items()}
+        yield from leave(self.stages, self._owed(), reach)
         for part in list(self.parts.values()):
-            yield from leave(self.stages, self.store, part, others(reach, part.stream), min(reach.values()))
             if self._is_gone(part, reach):
                 del self.parts[part.number]
                 self.store.delete(part.number)
@@ -184,9 +192,7 @@ class Spill(Unlimited):
             self._merge(least=0.0)
 
     def _deliver(self, members: Members, found: Partial) -> Rows:
-        windows = {name: member.window for name, member in members.items()}
-        keepers = [each for member in members.values() for each in member.keepers]
-        exit = self.stages.exit.over(self.stages.store, windows, keepers)
+        exit = self.stages.exit.over(self.stages.store, members)
         self.counts["disk_results"] += len(found)
         yield from exit.give_rows(exit.certain(found))
 
