@@ -139,6 +139,8 @@ def dense(seed: int) -> tuple[Stepwise, list[Event]]:
         made.append(str(random.choice(DENSE)).format(a=first, b=name))
         if random.random() < 0.2:
             made.append(f"{seen[random.integers(0, len(seen))]}.n <> {name}.n")
+        if random.random() < 0.2:
+            made.append(f"{seen[random.integers(0, len(seen))]}.k = {name}.k")
         seen += [name] if how[name] not in HIDING else []
     made += ["A.n % 4 <> 1"] * (random.random() < 0.2)
     streams = [dv.stream(name, schema=DENSE_SCHEMA, time="ts", delay=timedelta(microseconds=3)) for name in names]

@@ -14,6 +14,7 @@ steps of its own. Complete combinations are not made here: they came out when th
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from dovetail.model.algorithm import Algorithm
 from dovetail.model.intervals import outlasting
@@ -21,9 +22,9 @@ from dovetail.model.predicate import Band, Equality, Predicate, Residual, Simila
 from dovetail.model.query import JoinQuery
 from dovetail.model.steps import needed_by, step_of
 from dovetail.plan.choose_probe_order import choose_probe_order
-from dovetail.plan.join_graph import applicable, close_equalities
+from dovetail.plan.join_graph import applicable, close_equalities, key_classes
 from dovetail.plan.levels import level_of, levels_of, to_verify
-from dovetail.plan.physical import Attribute, Key, Level, Number, Stage, Steps, Vector
+from dovetail.plan.physical import Attribute, Key, Level, Number, Stage, Steps, Vector, key_access
 
 Present = frozenset[str]
 _HIDING = ("semi", "anti")  # words of streams whose rows are in no combination
@@ -80,7 +81,21 @@ def _stage(query: JoinQuery, name: str, present: Present, algorithms: Mapping[st
     usable = list(applicable(close_equalities(known), present, name))
     level = level_of(name, usable, algorithms[name], query.names[0])
     with_null = (*(each for each in own if each not in known), *_own_conditions(query, name))
-    return _checked(level, [each for each in own if each in known], with_null)
+    stage = _checked(level, [each for each in own if each in known], with_null)
+    return replace(stage, verify=tuple(dict.fromkeys((*stage.verify, *_not_implied(level, known, name, query.names)))))
+
+
+def _not_implied(level: Level, known: Sequence[Predicate], name: str, names: Sequence[str]) -> Iterator[Equality]:
+    """The stream's equalities that follow neither from its access nor from what the streams before agree on.
+
+    Of ``A.k = C.k AND B.k = C.k`` an access by one leaves the other to be checked, unless B was tied by ``A.k = B.k``.
+    """
+    access = key_access(level.access)
+    found = [Equality(*sides) for sides in zip(access.own.expressions, access.bound, strict=True)] if access else []
+    classes = key_classes([*(each for each in known if step_of(each, names) != name), *found])
+    for each in known:
+        if isinstance(each, Equality) and not any({each.left, each.right} <= {*group} for group in classes):
+            yield each
 
 
 def _gather(query: JoinQuery, names: Sequence[str], algorithms: Mapping[str, Algorithm]) -> tuple[Stage, ...]:
