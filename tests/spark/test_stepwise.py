@@ -13,6 +13,8 @@ from dovetail.testing import Push, assert_same_rows, oracle, ordered
 from tests.spark.feeding import Folder, random_batches
 from tests.spark.queries import SCHEMA, build, random_rows
 
+LITTLE = dv.budget(memory=dv.tuples(20), policy="spill")
+
 
 @pytest.mark.parametrize(
     ("on", "how", "options"),
@@ -23,6 +25,7 @@ from tests.spark.queries import SCHEMA, build, random_rows
         ("A.g = B.g AND A.n = B.n AND A.g = C.g", {"B": "left", "C": "anti"}, {}),
         ("A.k = B.k AND A.k = C.k AND C.n < 30", {"B": "left", "C": "full"}, {"order": "hold"}),
         ("A.k = B.k AND B.k = C.k", {"B": "full", "C": "right"}, {}),
+        ("A.k = B.k AND A.k = C.k", {"B": "left", "C": "full"}, {"order": "hold", "budget": LITTLE}),
     ],
 )
 def test_static_rows_are_the_oracles(spark: Any, on: str, how: dict[str, str], options: dict[str, Any]) -> None:
