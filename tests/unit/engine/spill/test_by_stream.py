@@ -21,7 +21,7 @@ SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "n": pa.int64()})
 )
 def test_rows_that_agree_on_no_key_find_each_other(on: str, shared: bool, memory: int | None) -> None:
     streams = [dv.stream(name, time="ts", window="20 microseconds", schema=SCHEMA) for name in "ABC"]
-    budget = memory and dv.budget(memory=dv.tuples(memory), policy="spill")
+    budget = dv.budget(memory=dv.tuples(memory), policy="spill") if memory else None
     query = dv.join(*streams, on=on, how="left", select="A.ts AS a, B.ts AS b, C.ts AS c", budget=budget)
     assert (star_keys(query.model) is not None) == shared
     random, script = np.random.default_rng(3), []
