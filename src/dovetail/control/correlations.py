@@ -183,7 +183,8 @@ class Correlations:
         tuples = counts if len(counts) == len(edges) - 1 else np.ones(len(edges) - 1)
         full = tuples > _EMPTY * tuples.mean()
         if not full.any():
-            fanout = self._fanout(direction, np.ones(len(edges) - 1))
+            even = self._promised[direction] = np.ones(len(edges) - 1)
+            fanout = self._fanout(direction, even)
             return Window(
                 edges, tuple(range(len(tuples))), (), HarvestStep(fanout, (0.0, 0.0), (0.0, 1.0)), 0.0, 0 * tuples
             )
