@@ -48,7 +48,7 @@ def build(
 ) -> dv.Query:
     """A query over streams of ``SCHEMA`` that selects the row numbers of its members; with ``asof`` an as-of join."""
     windows = window if isinstance(window, dict) else dict.fromkeys(data, None if asof else window)
-    schemas = {name: SCHEMA if isinstance(frame, dv.Files) else None for name, frame in data.items()}
+    schemas = {name: SCHEMA if isinstance(frame, dv.Files | dv.Kafka) else None for name, frame in data.items()}
     best = asof or {}
     streams = [
         dv.stream(name, frame, time="ts", window=windows[name], delay=delay, schema=schemas[name], asof=best.get(name))

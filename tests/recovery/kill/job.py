@@ -1,7 +1,8 @@
 """A pipeline as a process of its own: Parquet folders in, a Parquet folder out, from its checkpoint if it has one.
 
 python -m tests.recovery.kill.job FOLDER MASTER OPTIONS, where OPTIONS is JSON for ``dovetail.join``; with "own"
-Dovetail reads and writes the files itself; with "then" its checkpoint is first made into one of so many partitions;
+Dovetail reads and writes the files itself, or topics if it is the address of a broker, and files out of topics with
+"filed"; with "then" its checkpoint is first made into one of so many partitions;
 with "steps" it has gone through so many numbers of partitions, one checkpoint for each, and "settings" are Spark's;
 with "finish" what it holds at the end comes out; "names" and "on" are of other streams than A and B, "asof" is the
 direction in which all but A are as-of streams
@@ -18,7 +19,8 @@ from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS
 from dovetail.runtime.spark.types import spark_schema
 from tests.spark.queries import SCHEMA, build
 
-_NOT_OF_JOIN = ("own", "then", "finish", "names", "steps", "settings")
+TOPIC_ROWS = 60  # of a batch: several batches of what the tests send
+_NOT_OF_JOIN = ("own", "then", "finish", "names", "steps", "settings", "filed")
 
 
 def query_of(data: dict[str, Any], options: dict[str, Any]) -> dv.Query:
@@ -27,13 +29,27 @@ def query_of(data: dict[str, Any], options: dict[str, Any]) -> dv.Query:
     on, asof = rest.pop("on", "A.k = B.k"), rest.pop("asof", None)
     if asof is None:
         return build(on, data, **rest)
-    schemas = {name: SCHEMA if isinstance(frame, dv.Files) else None for name, frame in data.items()}
+    schemas = {name: SCHEMA if isinstance(frame, dv.Files | dv.Kafka) else None for name, frame in data.items()}
     best = {name: None if name == "A" else dv.asof(asof, tolerance="1 second") for name in data}
     streams = [
         dv.stream(name, frame, time="ts", delay="3 seconds", asof=best[name], schema=schemas[name])
         for name, frame in data.items()
     ]
     return dv.join(*streams, on=on, select=", ".join(f"{name}.row AS {name.lower()}" for name in data), **rest)
+
+
+def topic_of(path: Path, name: str) -> str:
+    """The topic of a stream, or of results, of the job in a folder."""
+    return f"{path.name}-{name}"
+
+
+def _source(name: str, own: bool | str, path: Path, session: Any) -> Any:
+    if isinstance(own, str):
+        return dv.kafka(own, topic_of(path, name), max_rows=TOPIC_ROWS)
+    if own:
+        return dv.files(path / name, max_files=1)
+    reader = session.readStream.option("maxFilesPerTrigger", 1).schema(spark_schema(SCHEMA))
+    return reader.parquet(str(path / name))
 
 
 def main() -> None:
@@ -44,10 +60,7 @@ def main() -> None:
     settings = {"spark.master": master, "spark.local.dir": str(path / "local"), **options.get("settings", {})}
     settings |= {} if then is None else {SHUFFLE_PARTITIONS: str(then)}
     session = spark_session(cores=2, name="job", settings=settings)
-    reader = session.readStream.option("maxFilesPerTrigger", 1).schema(spark_schema(SCHEMA))
-    data: dict[str, Any] = {
-        name: dv.files(path / name, max_files=1) if own else reader.parquet(str(path / name)) for name in names
-    }
+    data = {name: _source(name, own, path, session) for name in names}
     first = query_of(data, {"partitions": 3, **options})
     query, checkpoint = first, path / "checkpoint"
     if then is not None:
@@ -56,7 +69,8 @@ def main() -> None:
         if not checkpoint.exists():
             query.migrate(str(before), str(checkpoint), of=first.replace(partitions=steps[-2]), session=session)
     if own:
-        sink, trigger = dv.parquet(path / "out"), {"availableNow": True}
+        into_topic, trigger = isinstance(own, str) and not options.get("filed"), {"availableNow": True}
+        sink = dv.kafka(own, topic_of(path, "out")) if into_topic else dv.parquet(path / "out")
         if not options.get("finish") or not (checkpoint / "finished").exists():  # killed while it was finished
             query.write(sink, str(checkpoint), trigger=trigger, session=session).awaitTermination()
         if options.get("finish"):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +32,23 @@ class Job:
 
     def __init__(self, path: Path, master: str, options: dict[str, Any], seed: int, batches: int = BATCHES) -> None:
         self.path, self.master, self.options = path, master, options
-        names = options.get("names", "AB")
-        far = Push({name: random_rows(place, 5, FAR_S + 1, 1, first_row=9000) for place, name in enumerate(names)})
-        self.batches = random_batches(names, seed, batches) + ([] if "finish" in options else [far])
-        for name in names:
-            (path / name).mkdir()
+        far = {name: random_rows(place, 5, FAR_S + 1, 1, first_row=9000) for place, name in enumerate(self.names)}
+        self.batches = random_batches(self.names, seed, batches) + ([] if "finish" in options else [Push(far)])
+        (path / "notes").mkdir()
+        self.feed()
+
+    @property
+    def names(self) -> str:
+        return str(self.options.get("names", "AB"))
+
+    def feed(self) -> None:
+        """Give it all that it is to read."""
+        for name in self.names:
+            (self.path / name).mkdir()
             for at, batch in enumerate(self.batches):
-                file = path / name / f"{at:04}.parquet"
+                file = self.path / name / f"{at:04}.parquet"
                 pq.write_table(batch.batch.get(name, SCHEMA.empty_table()), file)
                 os.utime(file, (10**9 + at, 10**9 + at))
-        (path / "notes").mkdir()
 
     def start(self, kill_at: str | None = None) -> "subprocess.Popen[bytes]":
         paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
@@ -59,6 +67,14 @@ class Job:
         log = (self.path / "log").open("ab")
         return subprocess.Popen(command, env=environment, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
 
+    def die_at(self, point: str) -> None:
+        """Run until it is killed at a point of its work."""
+        process = self.start(point)
+        process.wait(timeout=LONGEST_S)
+        assert (self.path / "notes" / "killed").exists(), (self.path / "log").read_text()[-3000:]
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
     def finish(self) -> None:
         """Run to the end, whatever happened before."""
         assert self.start().wait(timeout=LONGEST_S) == 0, (self.path / "log").read_text()[-3000:]
@@ -72,10 +88,10 @@ class Job:
 
     def found_and_expected(self) -> tuple[pa.Table, pa.Table]:
         """What the sink has, and what it must have."""
-        query = query_of({name: SCHEMA.empty_table() for name in self.options.get("names", "AB")}, self.options)
-        return _early(self._committed(query.schema)), _early(oracle(query.model, self.batches).rows)
+        query = query_of({name: SCHEMA.empty_table() for name in self.names}, self.options)
+        return _early(self.committed(query.schema)), _early(oracle(query.model, self.batches).rows)
 
-    def _committed(self, schema: pa.Schema) -> pa.Table:
+    def committed(self, schema: pa.Schema) -> pa.Table:
         """Only files that the sink's log has committed count: batch by batch, in a batch partition by partition."""
         files: list[Path] = []
         if "own" in self.options:

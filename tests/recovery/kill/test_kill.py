@@ -4,10 +4,7 @@ Each case is a process of its own that is killed with SIGKILL, by a hook in a Py
 work, or from outside at a moment of chance; then it is started again until it comes to its end. Slow: make soak.
 """
 
-import os
 import random
-import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -31,6 +28,9 @@ LATER_STILL = f"{LATER} AND B.k = C.k AND C.ts BETWEEN B.ts AND B.ts + INTERVAL 
         ("recall:7", {"order": "adaptive"}),
         ("saved:3", {"how": "semi", "order": "hold"}),
         ("read:5", {"own": True}),
+        ("recall:4", {"own": True, "how": "left"}),
+        ("save:5", {"own": True, "order": "hold"}),
+        ("saved:6", {"own": True, "how": "full"}),
         ("join:5", {"own": True, "how": "full"}),
         ("aside:4", {"own": True}),
         ("commit:2", {"own": True, "order": "hold"}),
@@ -54,20 +54,10 @@ def test_the_driver_killed_at_a_point_of_the_operators_work(
     tmp_path: Path, kill_at: str, options: dict[str, Any]
 ) -> None:
     job = Job(tmp_path, LOCAL, options, seed=len(kill_at))
-    process = job.start(kill_at)
-    process.wait(timeout=LONGEST_S)
-    assert (tmp_path / "notes" / "killed").exists(), (tmp_path / "log").read_text()[-3000:]
-    _end(process)
+    job.die_at(kill_at)
     job.finish()
     job.check()
     assert not list((tmp_path / "local").glob("*/dovetail")), "what workers left for each other is gone with them"
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def test_the_driver_killed_at_moments_of_chance(tmp_path: Path) -> None:
@@ -97,10 +87,7 @@ def test_killed_then_migrated_and_killed_in_that_and_after_it(
 ) -> None:
     """The sink has what a batch wrote that nobody noted as done; to other partitions it goes all the same."""
     job, chance = Job(tmp_path, LOCAL, options, seed=len(kill_at)), random.Random(kill_at)
-    process = job.start(kill_at)
-    process.wait(timeout=LONGEST_S)
-    assert (tmp_path / "notes" / "killed").exists(), (tmp_path / "log").read_text()[-3000:]
-    _end(process)
+    job.die_at(kill_at)
     job.options["then"] = 2 if "order" in options else 4
     process = job.start()
     while process.poll() is None and not list(tmp_path.glob("*.migrating")):
@@ -120,7 +107,11 @@ def test_killed_then_migrated_and_killed_in_that_and_after_it(
 
 @pytest.mark.parametrize(
     ("kill_at", "options"),
-    [("join:4", {}), ("saved:5", {}), ("read:4", {"own": True}), ("aside:3", {"own": True})],
+    [
+        ("join:4", {}),
+        ("saved:5", {}),
+        *((point, {"own": True}) for point in ("read:4", "recall:4", "join:5", "save:5", "saved:4", "aside:3")),
+    ],
 )
 def test_an_executor_killed_under_a_running_query(tmp_path: Path, kill_at: str, options: dict[str, Any]) -> None:
     """Spark starts another executor and tries the task again: what the lost attempt did leaves no trace."""

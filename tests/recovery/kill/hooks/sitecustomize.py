@@ -1,7 +1,8 @@
 """In Python processes of a job under test: kill the Java process above at a chosen point of the operator's work.
 
 ``KILL_AT`` is "point:count", the point being one of recall, join, save, saved, and where Dovetail reads and writes
-files itself also read, aside, commit, committed, and when a query is finished close, finishing, finished;
+files or topics itself also read, aside, commit, committed, for a topic sent (all rows of a batch are at the broker, in
+a transaction that is open), and when a query is finished close, finishing, finished;
 ``KILL_NOTES`` is a folder for notes, so that all workers count together and the kill happens once. Rows go by
 files where that is possible, however few they are. With ``KILL_WORKER`` this process is killed instead.
 """
@@ -63,39 +64,75 @@ def _install() -> None:
         _passes("saved")
         return saved
 
-    _install_files()
+    _install_ends()
+    _install_topics()
     _install_finish()
     for name, hooked in {"_recall": recalling, "_save": saving, "_results": joining}.items():
         setattr(JoinOperator, name, hooked)
 
 
-def _install_files() -> None:
+def _install_ends() -> None:
+    from dovetail.runtime.spark.sink.kafka import KafkaTopic
     from dovetail.runtime.spark.sink.parquet import ParquetFolder
     from dovetail.runtime.spark.source import read
 
-    decoded, write, commit = vars(read)["decoded"], ParquetFolder.write, ParquetFolder.commit
+    decoded, columns, write = vars(read)["decoded"], vars(read)["columns_of"], ParquetFolder.write
 
     def reading(*arguments: Any) -> Any:
         for batch in decoded(*arguments):
             _passes("read")
             yield batch
 
+    def reading_values(*arguments: Any) -> Any:
+        _passes("read")
+        return columns(*arguments)
+
     def writing(self: Any, *arguments: Any) -> Any:
         written = write(self, *arguments)
         _passes("aside")
         return written
 
+    setattr(read, "decoded", reading)  # noqa: B010
+    setattr(read, "columns_of", reading_values)  # noqa: B010
+    setattr(ParquetFolder, "write", writing)  # noqa: B010
+    for place in (ParquetFolder, KafkaTopic):
+        setattr(place, "commit", _around_commit(place.commit))  # noqa: B010
+
+
+def _around_commit(commit: Any) -> Any:
     def committing(self: Any, *arguments: Any) -> None:
         _passes("commit")
         commit(self, *arguments)
         _passes("committed")
 
-    for place, name, hooked in (
-        (read, "decoded", reading),
-        (ParquetFolder, "write", writing),
-        (ParquetFolder, "commit", committing),
-    ):
-        setattr(place, name, hooked)
+    return committing
+
+
+def _install_topics() -> None:
+    from dovetail.runtime.kafka.producer import Producing
+
+    make = Producing.__init__
+
+    def making(self: Any, *arguments: Any) -> None:
+        make(self, *arguments)
+        self._producer = _Sending(self._producer)
+
+    setattr(Producing, "__init__", making)  # noqa: B010
+
+
+class _Sending:
+    """A producer that has sent all it was given before a transaction is committed."""
+
+    def __init__(self, producer: Any) -> None:
+        self._producer = producer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._producer, name)
+
+    def commit_transaction(self, *arguments: Any) -> None:
+        self._producer.flush(60)
+        _passes("sent")
+        self._producer.commit_transaction(*arguments)
 
 
 def _install_finish() -> None:
