@@ -90,11 +90,12 @@ def streams_of(run: Any) -> list[int]:
     return [len(each.plan.query.names) for each in run.operator.statistics()]
 
 
-def query(plan: Flushing, small: int) -> dv.Query:
+def query(plan: Flushing, small: int, partitions: int | None = None) -> dv.Query:
     """Two triples and a join of their results, each triple in one operator or in two."""
     streams = [dv.stream(name, time="ts", window="1 day", schema=_schema(name)) for name in NAMES]
     budget = dv.budget(memory=dv.tuples(30 * small), policy="spill")
-    return dv.join(*streams, on=ON, select=SELECT, budget=budget, plan=TREE if plan == "tree" else TRIPLES)
+    tree = TREE if plan == "tree" else TRIPLES
+    return dv.join(*streams, on=ON, select=SELECT, budget=budget, plan=tree, partitions=partitions)
 
 
 def _schema(name: str) -> pa.Schema:
@@ -102,11 +103,16 @@ def _schema(name: str) -> pa.Schema:
     return pa.schema({"ts": TIME, "u": pa.int64()} if small else {"ts": TIME, "t": pa.int64(), "v": pa.int64()})
 
 
+def streams(small: int) -> dict[str, pa.Table]:
+    """Each in order of arrival."""
+    random = np.random.default_rng(2)
+    return {name: _table(name, small, random) for name in NAMES}
+
+
 def batches(small: int) -> list[tuple[str, pa.Table]]:
     """The streams as they arrive, in a hundred batches each."""
-    random, made = np.random.default_rng(2), []
-    for name in NAMES:
-        table = _table(name, small, random)
+    made = []
+    for name, table in streams(small).items():
         size = -(-table.num_rows // 100)
         parts = [table.slice(start, size) for start in range(0, table.num_rows, size)]
         made += [(part["ts"][0].value, name, part) for part in parts]

@@ -1,4 +1,4 @@
-"""The command line: ``python -m experiments [NAME ...] [--all] [--quick] [--json] [--record]``, or ``--verdicts``."""
+"""The command line: ``python -m experiments [NAME ...] [--all] [--quick] [--json] [--record] [--spark]``."""
 
 import argparse
 import json
@@ -23,13 +23,16 @@ def main(words: Sequence[str] | None = None) -> int:
     names = list(PAPERS) if options.all else options.names
     if not names:
         print("\n".join(name for paper in PAPERS for name in (paper, *(f"  {each}" for each in figures_of(paper)))))
-    unknown = [name for name in names if name not in PAPERS and not figure_named(name)]
+    unknown = [name for name in names if name not in PAPERS and not figure_named(name, options.spark)]
     if unknown:
-        print(f"no experiment {unknown[0]!r}; `python -m experiments` lists them", file=sys.stderr)
+        print(
+            f"no experiment {unknown[0]!r}{' on Spark' if options.spark else ''}; `python -m experiments` lists them",
+            file=sys.stderr,
+        )
         return 2
     for name in names:
-        for each in figures_of(name) if name in PAPERS else (name,):
-            figure = figure_named(each)
+        for each in figures_of(name, options.spark) if name in PAPERS else (name,):
+            figure = figure_named(each, options.spark)
             assert figure is not None
             _show(figure, options)
     if names and options.record:
@@ -47,6 +50,7 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--all", action="store_true", help="every paper")
     parser.add_argument("--quick", action="store_true", help="shorter runs")
     parser.add_argument("--json", action="store_true", help="only the line of JSON")
+    parser.add_argument("--spark", action="store_true", help="on a Spark session, those figures that run there")
     parser.add_argument("--verdicts", action="store_true", help="count what holds, by the runs that were recorded")
     parser.add_argument("--record", action="store_true", help="write down what came out, and the pages anew")
     parser.add_argument("--to", type=Path, default=FOLDER, metavar="FOLDER", help="where pages are (docs/papers)")
@@ -59,7 +63,8 @@ def _pages(folder: Path) -> None:
         found = [each for each in (recorded(name, folder) for name in figures_of(paper)) if each is not None]
         if found:
             short = [outcome.name for outcome, is_short in found if is_short]
-            write_page(paper, module_of(paper).INTRO, [outcome for outcome, _ in found], folder, short)
+            spark = {name: each[0] for name in figures_of(paper) if (each := recorded(name, folder, spark=True))}
+            write_page(paper, module_of(paper).INTRO, [outcome for outcome, _ in found], folder, short, spark)
     write_summary(folder)
 
 
@@ -69,8 +74,9 @@ def _show(figure: Figure, options: argparse.Namespace) -> None:
         print(as_text(outcome))
     print(as_json(outcome), flush=True)
     if options.record:
-        record(outcome, options.quick, options.to)
-        write_picture(outcome, options.to)
+        record(outcome, options.quick, options.to, options.spark)
+        if not options.spark:
+            write_picture(outcome, options.to)
 
 
 if __name__ == "__main__":

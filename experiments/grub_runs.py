@@ -6,6 +6,7 @@ three streams compares at 100 tuples/s each. RandomDrop is the paper's: keep rat
 rates, window sizes and fan-outs of the full join, then the real join on what is kept.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -85,7 +86,7 @@ def harvested(setting: Setting, capacity: float) -> Served:
 
 def _load(setting: Setting, query: dv.Query) -> Load:
     return Load(
-        _streams(setting),
+        streams_of(setting),
         query,
         setting.seconds,
         setting.warm_s,
@@ -99,7 +100,8 @@ def _load(setting: Setting, query: dv.Query) -> Load:
     )
 
 
-def _streams(setting: Setting) -> dict[str, pa.Table]:
+def streams_of(setting: Setting) -> dict[str, pa.Table]:
+    """The tuples of each."""
     return {
         name: grub_rows(
             10 * setting.seed + place,
@@ -110,6 +112,15 @@ def _streams(setting: Setting) -> dict[str, pa.Table]:
             setting.deviations[place],
         )
         for place, name in enumerate(setting.names)
+    }
+
+
+def kept_of(streams: Mapping[str, pa.Table], kept: Sequence[float]) -> dict[str, pa.Table]:
+    """A random part of each, by its share."""
+    random = np.random.default_rng(1)
+    return {
+        name: rows.filter(pa.array(random.random(rows.num_rows) < share))
+        for (name, rows), share in zip(streams.items(), kept, strict=True)
     }
 
 
@@ -126,13 +137,7 @@ class Full:
 @cache
 def full(setting: Setting, kept: tuple[float, ...] | None = None) -> Full:
     """The real join, of all tuples or of a random part of each stream."""
-    random = np.random.default_rng(1)
-    streams = _streams(setting)
-    if kept is not None:
-        streams = {
-            name: rows.filter(pa.array(random.random(rows.num_rows) < share))
-            for (name, rows), share in zip(streams.items(), kept, strict=True)
-        }
+    streams = streams_of(setting) if kept is None else kept_of(streams_of(setting), kept)
     operators = Operators(near_query(setting.names, WINDOW_S, None), setting.probes)
     results, before = 0, operators.steps()
     for now_s, batches in steps(streams, setting.seconds, setting.step_s):

@@ -25,7 +25,7 @@ def figure_15(quick: bool) -> Outcome:
         "Coordinated flushing is ahead of random flushing as long as input comes.",
         paper={"ahead throughout": "coordinated flushing"},
         ours={
-            "ahead throughout": "coordinated flushing" if _never_behind(coordinated, at_random) else "neither",
+            "ahead throughout": "coordinated flushing" if never_behind(coordinated, at_random) else "neither",
             "results": everything,
             **{
                 f"{_NAMES[plan]}: results at 50 % and 100 % of input, % of all": " ".join(
@@ -37,7 +37,7 @@ def figure_15(quick: bool) -> Outcome:
         checks={
             "in the end all plans have given the same rows": len({each.total for each in curves.values()}) == 1,
             "memory was flushed before half of the input had come": first < len(curves["random"].results) / 2,
-            "coordinated is at or above random at every tenth": _never_behind(coordinated, at_random),
+            "coordinated is at or above random at every tenth": never_behind(coordinated, at_random),
             "and above it at the end of input": coordinated[-1] > at_random[-1],
         },
         panels=(
@@ -54,5 +54,5 @@ def figure_15(quick: bool) -> Outcome:
     )
 
 
-def _never_behind(ours: list[int], theirs: list[int]) -> bool:
+def never_behind(ours: list[int], theirs: list[int]) -> bool:
     return all(one >= other for one, other in zip(ours, theirs, strict=True))

@@ -15,6 +15,7 @@ of a second of stream time, or whatever ``step_s`` says.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -152,12 +153,15 @@ def steps(
         yield now_us / _SECOND, {name: rows for name, rows in cut.items() if rows.num_rows}
 
 
-def near_query(names: Sequence[str], window_s: float, budget: dv.Budget | None) -> dv.Query:
+def near_query(
+    names: Sequence[str], window_s: float, budget: dv.Budget | None, partitions: int | None = None
+) -> dv.Query:
     """Tuples whose values are all within 1 of each other; windows are scanned."""
     streams = [dv.stream(name, time="ts", window=f"{window_s} seconds", schema=_SCHEMA) for name in names]
     near = " AND ".join(f"ABS({a}.x - {b}.x) <= 1" for a, b in combinations(names, 2))
     stored = dict.fromkeys(names, "scan")
-    return dv.join(*streams, on=near, select="S1.ts AS at", algorithm=stored, budget=budget)
+    options: Any = {"algorithm": stored, "budget": budget, "partitions": partitions}
+    return dv.join(*streams, on=near, select="S1.ts AS at", **options)
 
 
 def grub_rows(

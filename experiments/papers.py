@@ -13,12 +13,16 @@ def module_of(paper: str) -> Any:
     return import_module(f"experiments.{paper}")
 
 
-def figures_of(paper: str) -> dict[str, Figure]:
+def figures_of(paper: str, spark: bool = False) -> dict[str, Figure]:
+    """By name; with ``spark`` those that run on Spark."""
+    if spark:
+        on_spark: dict[str, Figure] = import_module("experiments.spark.figures").FIGURES
+        return {name: figure for name, figure in on_spark.items() if name.partition("-")[0] == paper}
     figures: dict[str, Figure] = module_of(paper).FIGURES
     return figures
 
 
-def figure_named(name: str) -> Figure | None:
+def figure_named(name: str, spark: bool = False) -> Figure | None:
     """One figure, such as order-8."""
     paper = name.partition("-")[0]
-    return figures_of(paper).get(name) if paper in PAPERS else None
+    return figures_of(paper, spark).get(name) if paper in PAPERS else None

@@ -16,24 +16,28 @@ from experiments.report import as_json
 FOLDER = Path(__file__).parents[1] / "docs" / "papers"
 
 
-def record(outcome: Outcome, short: bool, folder: Path = FOLDER) -> Path:
-    """Write down an outcome; ``short``: of a short run."""
-    path = folder / outcome.paper_name / f"{outcome.name}.json"
+def record(outcome: Outcome, short: bool, folder: Path = FOLDER, spark: bool = False) -> Path:
+    """Write down an outcome; ``short``: of a short run; ``spark``: of a run on Spark."""
+    path = _path(outcome.name, folder, spark)
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"short": short, **json.loads(as_json(outcome))}
     path.write_text(json.dumps(content, indent=1) + "\n")
     return path
 
 
-def recorded(name: str, folder: Path = FOLDER) -> tuple[Outcome, bool] | None:
+def recorded(name: str, folder: Path = FOLDER, spark: bool = False) -> tuple[Outcome, bool] | None:
     """The outcome of a figure, and whether it is of a short run; None if it was never run."""
-    path = folder / name.partition("-")[0] / f"{name}.json"
+    path = _path(name, folder, spark)
     if not path.exists():
         return None
     found = json.loads(path.read_text())
-    causes = tuple(Cause(**cause) for cause in found["causes"])
+    causes = tuple(Cause(each["text"], each["shown"], tuple(each.get("explains", ()))) for each in found["causes"])
     fields = {each: found[each] for each in ("name", "title", "claim", "paper", "ours", "checks")}
     return Outcome(**fields, differences=tuple(found["differences"]), causes=causes), found["short"]
+
+
+def _path(name: str, folder: Path, spark: bool) -> Path:
+    return folder / name.partition("-")[0] / f"{name}{'.spark' if spark else ''}.json"
 
 
 def all_recorded(folder: Path = FOLDER) -> Iterator[tuple[Outcome, bool]]:
@@ -46,10 +50,10 @@ def all_recorded(folder: Path = FOLDER) -> Iterator[tuple[Outcome, bool]]:
 
 
 def verdicts(folder: Path = FOLDER) -> dict[str, Any]:
-    """How many figures there are, hold, fail, and fail without a cause that a run has shown; and which."""
+    """How many figures there are, hold and fail, and how many checks fail without a shown cause; and which."""
     outcomes = list(all_recorded(folder))
     failing = [outcome.name for outcome, _ in outcomes if not outcome.holds]
-    unexplained = [outcome.name for outcome, _ in outcomes if not outcome.explained]
+    unexplained = [f"{outcome.name}: {check}" for outcome, _ in outcomes for check in outcome.unexplained]
     return {
         "figures": len(outcomes),
         "hold": len(outcomes) - len(failing),

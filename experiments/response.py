@@ -17,6 +17,7 @@ from functools import cache
 from itertools import groupby
 from random import Random
 from statistics import fmean
+from typing import Any
 
 import pyarrow as pa
 
@@ -92,9 +93,15 @@ def play(streams: Streams, order: Order, compare_s: float, arrivals: Sequence[Ar
     def service(stream: str, run: SimulatedRun) -> float:
         return compare_s * run.stored("T" if stream == "S" else "S")
 
+    return simulate(ordered_join(streams, order), arrivals, service)
+
+
+def ordered_join(streams: Streams, order: Order, partitions: int | None = None) -> dv.Query:
+    """The join of both on the key."""
     window = f"{streams.window_s} seconds"
     s, t = (dv.stream(name, time="ts", window=window, schema=_SCHEMA) for name in "ST")
-    return simulate(dv.join(s, t, on="S.k = T.k", select="S.ts AS s, T.ts AS t", order=order), arrivals, service)
+    options: Any = {"order": order, "partitions": partitions}
+    return dv.join(s, t, on="S.k = T.k", select="S.ts AS s, T.ts AS t", **options)
 
 
 def clocked(log: Log, factor: float, apart: bool = False) -> Iterator[Turn]:

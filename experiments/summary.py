@@ -1,13 +1,13 @@
 """The table of all figures: what the paper states, what ours gives embedded and on Spark, and the verdict."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from experiments.outcome import Outcome
-from experiments.recorded import all_recorded, verdicts
-from experiments.report import numbers, shown, verdict
+from experiments.recorded import all_recorded, recorded, verdicts
+from experiments.report import numbers, verdict
+
+_SHOWN = 3  # numbers of a run on Spark: its page has the others
 
 _INTRO = """# The papers' figures, run again
 
@@ -30,29 +30,29 @@ def _lines(folder: Path) -> Iterator[str]:
     yield _INTRO
     yield (
         f"**{counts['figures']} figures: {counts['hold']} hold, {counts['fail']} do not; "
-        f"of these {counts['unexplained']} have no cause that a run has shown.**\n"
+        f"{counts['unexplained']} checks fail without a cause that a run has shown.**\n"
     )
     if counts["of short runs"]:
         yield f"Of short runs: {', '.join(counts['of short runs'])}.\n"
     yield "| figure | | paper | embedded | on Spark | claim |\n|---|---|---|---|---|---|"
     for outcome, _ in all_recorded(folder):
-        yield _row(outcome, _on_spark(outcome, folder))
+        yield _row(outcome, recorded(outcome.name, folder, spark=True))
 
 
-def _row(outcome: Outcome, on_spark: Mapping[str, Any]) -> str:
+def _row(outcome: Outcome, on_spark: tuple[Outcome, bool] | None) -> str:
     stated = [(name, paper, ours) for name, paper, ours in numbers(outcome) if name in outcome.paper]
     first = stated or [(name, paper, ours) for name, paper, ours in numbers(outcome)][:1]
     cells = [
         "<br>".join(f"{name}: {paper}" for name, paper, _ in first) if stated else "-",
         "<br>".join(f"{name}: {ours}" for name, _, ours in first),
-        "<br>".join(f"{name}: {shown(value)}" for name, value in on_spark.items()) or "-",
+        "-" if on_spark is None else _on_spark(*on_spark),
     ]
     explained = "" if outcome.holds or outcome.explained else ", not explained"
     page = f"{outcome.paper_name}.md#{outcome.name}"
     return f"| [{outcome.name}]({page}) | {outcome.title} | {' | '.join(cells)} | {verdict(outcome)}{explained} |"
 
 
-def _on_spark(outcome: Outcome, folder: Path) -> dict[str, Any]:
-    path = folder / outcome.paper_name / f"{outcome.name}.spark.json"
-    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    return found
+def _on_spark(outcome: Outcome, short: bool) -> str:
+    """Its first numbers, and whether the claim holds there."""
+    lines = [f"{name}: {ours}" for name, _, ours in list(numbers(outcome))[:_SHOWN]]
+    return "<br>".join([*lines, f"**{verdict(outcome)}**{' (short run)' if short else ''}"])

@@ -1,0 +1,1 @@
+"""One figure of each paper on a Spark session; ``python -m experiments NAME --spark``."""
