@@ -161,6 +161,7 @@ def figure_11(quick: bool) -> Outcome:
                 f"found all that lagged streams give. From 80 s on, at 300 tuples/s, these gain {settled[1]:.2f} and "
                 f"aligned ones {settled_aligned:.2f}.",
                 settled[1] > settled_aligned,
+                ("lagged streams gain more than aligned ones",),
             ),
         ),
     )
@@ -212,8 +213,9 @@ def figure_12(quick: bool) -> Outcome:
             Cause(
                 "Our join chooses the probe order that promises most, and that makes S3's spread matter little. If S1 "
                 f"looks {AS_THEIRS}, the gain at a deviation of 75 is {fixed_gains[AS_THEIRS][75.0]:.2f}, after "
-                f"{fixed_gains[AS_THEIRS][25.0]:.2f} at 25: it falls as the paper's does.",
-                fixed_gains[AS_THEIRS][75.0] < 0.5 * fixed_gains[AS_THEIRS][25.0],
+                f"{fixed_gains[AS_THEIRS][25.0]:.2f} at 25.",
+                fixed_gains[AS_THEIRS][75.0] < fixed_gains[AS_THEIRS][25.0],
+                ("it gains less at 75 than at 25",),
             ),
         ),
     )
@@ -229,7 +231,7 @@ def _kept(setting: Setting) -> tuple[float, float]:
 def _settled(setting: Setting) -> float:
     """The gain after the throttle has found its place."""
     late = replace(setting, seconds=120.0, warm_s=80.0)
-    return harvested(late, capacity_of(setting)).results / dropped(setting).results - 1
+    return harvested(late, capacity_of(setting)).results / dropped(late).results - 1
 
 
 def _along(setting: Setting, name: str) -> Served:

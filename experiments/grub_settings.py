@@ -112,8 +112,7 @@ def figure_16(quick: bool) -> Outcome:
             "partly full beforehand, and cut less.",
             "Time without work is lost, as on a machine; our budget would let a join save up an interval's time.",
             "With buffers of 10 tuples nearly all drops are in the first interval, before the throttle is set. With "
-            "larger ones tuples wait when it is, and it is restated by what is learned after that. Restated to less "
-            "even while CPU was idle, which it no longer is, buffers of one and two seconds cut 0.22 and 0.29.",
+            "larger ones tuples wait when it is, and it is restated by what is learned after that.",
         ),
     )
 

@@ -12,6 +12,7 @@ _A_RATE, _WINDOW_S, _KEYS = 10.0, 60.0, 10
 _FULL: Mapping[str, tuple[Kind, Kind]] = {"HHJ": ("hash", "hash"), "HNJ": ("hash", "scan")}
 _ONE_WAY: Mapping[str, Kind] = {"HJ": "hash", "NLJ": "scan"}
 _STATED = {"HJ": 120.0, "HHJ": 110.0, "HNJ": 190.0}
+_LONGER = "measured, with our windows, HNJ keeps up longer than HHJ, too"
 _PEAKS = {"HHJ": 11_844.0, "HNJ": 18_939.0}
 
 Costs = dict[str, list[float]]
@@ -57,7 +58,7 @@ def figure_7(quick: bool) -> Outcome:
                 abs(120 * ends[name] / peak - 1) < 0.2 for name, peak in _PEAKS.items()
             ),
             "behind, HHJ loses output and HNJ hardly any": after["HHJ"] < 0.6 < 0.9 < after["HNJ"],
-            "measured, with our windows, HNJ keeps up longer than HHJ, too": ratio < 0.95,
+            _LONGER: ratio < 0.95,
         },
         panels=(
             Panel("rate of B, tuples/s", "results per second", _curves(rates, leaving), _marks()),
@@ -77,6 +78,7 @@ def figure_7(quick: bool) -> Outcome:
                 f"along their bucket. With the paper's walk, timed on this machine, it takes {with_walk:.2f} of it, "
                 "and keeps up longer.",
                 with_walk < 0.95,
+                (_LONGER,),
             ),
         ),
     )

@@ -45,17 +45,18 @@ class Panel:
 
 @dataclass(frozen=True)
 class Cause:
-    """Why a claim does not hold, and whether a run without that has shown it: there the claim comes out."""
+    """Why these checks fail, and whether a run without that has shown it: there they come out."""
 
     text: str
     shown: bool
+    explains: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Outcome:
     """One figure, run again. ``differences`` has one sentence for each way in which we differ from the paper.
 
-    ``causes``: why the checks that fail do, each with a run that leaves the cause out.
+    ``causes``: why checks fail, each with a run that leaves the cause out; those of checks that hold are not told.
     """
 
     name: str
@@ -70,8 +71,23 @@ class Outcome:
 
     @property
     def explained(self) -> bool:
-        """Whether it holds, or a run has shown why it does not."""
-        return self.holds or any(cause.shown for cause in self.causes)
+        """Whether a run has shown why, for every check that fails."""
+        return not self.unexplained
+
+    @property
+    def unexplained(self) -> list[str]:
+        """The checks that fail without a cause that a run has shown."""
+        known = {check for cause in self.causes if cause.shown for check in cause.explains}
+        return [check for check in self.failing if check not in known]
+
+    @property
+    def failing(self) -> list[str]:
+        return [check for check, passed in self.checks.items() if not passed]
+
+    @property
+    def why(self) -> list[Cause]:
+        """The causes of the checks that fail."""
+        return [cause for cause in self.causes if set(cause.explains) & set(self.failing)]
 
     @property
     def holds(self) -> bool:

@@ -18,7 +18,7 @@ def as_text(outcome: Outcome) -> str:
     lines += [f"  {name}: paper {paper}, ours {ours}" for name, paper, ours in numbers(outcome)]
     lines += [f"  {'yes' if passed else 'NO '} {check}" for check, passed in outcome.checks.items()]
     lines += [f"  differs: {difference}" for difference in outcome.differences]
-    lines += [f"  because ({'shown' if cause.shown else 'NOT shown'}): {cause.text}" for cause in outcome.causes]
+    lines += [f"  because ({'shown' if cause.shown else 'NOT shown'}): {cause.text}" for cause in outcome.why]
     return "\n".join([*lines, verdict(outcome)])
 
 
@@ -26,7 +26,7 @@ def as_json(outcome: Outcome) -> str:
     """Everything but the picture's looks, in one line."""
     fields = ("name", "title", "claim", "paper", "ours", "checks", "differences")
     content: dict[str, Any] = {field: getattr(outcome, field) for field in fields}
-    content["causes"] = [asdict(cause) for cause in outcome.causes]
+    content["causes"] = [asdict(cause) for cause in outcome.why]
     curves = [
         {"x_axis": panel.x, "y_axis": panel.y, **asdict(curve)} for panel in outcome.panels for curve in panel.curves
     ]
