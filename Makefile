@@ -45,7 +45,7 @@ simulate: .venv/dev.stamp  ## random faults around the operator on Spark, simula
 mutate: .venv/dev.stamp  ## small mistakes in a copy of the source, COUNT=20 of them, one at a time: do the tests notice? (about 10 minutes each at most)
 	@$(BIN)/python -m scripts.mutate --count $(or $(COUNT),20) $(OPTIONS)
 
-test-kafka: .venv/dev.stamp kafka-jars  ## start a Kafka broker on this machine and join its topics on Spark (about four minutes)
+test-kafka: .venv/dev.stamp kafka-jars  ## start a Kafka broker on this machine and join its topics on Spark, killed at many points (about a quarter of an hour)
 	@$(WITH_JAVA) PATH="$$JAVA_HOME/bin:$$PATH" $(BIN)/pytest -m kafka
 
 test-cluster: .venv/dev.stamp  ## start a Spark cluster of two workers on this machine, join, and kill one (about two minutes)

@@ -1,4 +1,4 @@
-"""The part of docs/benchmarks.md with figures of Spark: speeds, the price of a batch and starts, from recorded runs.
+"""The part of docs/benchmarks.md with figures of Spark: speeds, batches, starts and memory, from recorded runs.
 
 It is written between two comments whenever a run is recorded, and a test says if it is old.
 """
@@ -31,6 +31,11 @@ START = {
     "cold_s": "from `start()`, cold, s",
     "warm_s": "warm, s",
 }
+MEMORY = {
+    "java_mb": "24,000,000 rows in one batch: Java resident, MB",
+    "worker_mb": "largest Python worker, MB",
+    "worker_own_mb": "without mapped files, MB",
+}
 CURVE = "curve_rows_per_s."
 
 
@@ -41,7 +46,7 @@ def write_page() -> None:
 
 def written(page: str) -> str:
     """The page with its part anew."""
-    return with_part(page, BEGIN, END, part({name: _figures(name) for name in (*SPEEDS, "latency", "start")}))
+    return with_part(page, BEGIN, END, part({name: _figures(name) for name in (*SPEEDS, "latency", "start", "memory")}))
 
 
 def _figures(name: str) -> dict[str, float]:
@@ -52,11 +57,11 @@ def _figures(name: str) -> dict[str, float]:
 def part(figures: Mapping[str, Mapping[str, float]]) -> str:
     """A table of each kind of which figures are recorded."""
     speeds = {heading: _column(figures[run], unit) for run, (unit, heading) in SPEEDS.items()}
-    latency, start = (
+    latency, start, memory = (
         {heading: _column(figures[run], unit) for unit, heading in columns.items()}
-        for run, columns in {"latency": LATENCY, "start": START}.items()
+        for run, columns in {"latency": LATENCY, "start": START, "memory": MEMORY}.items()
     )
-    tables = [_table(speeds), _curve(figures["equi"]), _table(latency), _table(start)]
+    tables = [_table(speeds), _curve(figures["equi"]), _table(latency), _table(start), _table(memory)]
     return "".join(tables) or "\nNo figures are recorded yet.\n"
 
 

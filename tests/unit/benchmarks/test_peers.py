@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.csv as csv
 import pytest
 
-from benchmarks import peers, peers_page, recorded, report
+from benchmarks import memory, peers, peers_page, recorded, report
 from benchmarks.checksum import Sum
 from benchmarks.peer_environment import AbsentError, Environment
 from benchmarks.peer_flink import flink_task
@@ -18,7 +18,7 @@ from benchmarks.peers import PEERS, TASKS, attempt, ratios
 from benchmarks.workloads import equi, equi3, left
 
 
-@pytest.mark.parametrize("module", [peers, recorded, report])
+@pytest.mark.parametrize("module", [memory, peers, recorded, report])
 def test_docstrings(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]  # modules, by the list above
 
