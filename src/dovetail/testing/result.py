@@ -9,7 +9,8 @@
     of three streams and more    what lacks a partner: see ``stepwise``
 
 A watermark has passed a time if it is larger, so that no row of that very time can come any more. With an order a
-result also waits until all streams have come to its time.
+result also waits until all streams have come to its time. With "sync" (and "adaptive", which begins so) rows wait at
+the door until then, and hold their stream back; an as-of join has no such door.
 """
 
 from collections.abc import Mapping
@@ -35,8 +36,17 @@ class Result:
     def is_certain(self, history: History) -> bool:
         """Whether nothing that may still follow this history can change it, or in an ordered output come before it."""
         marks = {name: mark for name, mark in history.watermarks.items() if mark is not None}
-        certain = any(all(name in marks and marks[name] > us for name, us in way.items()) for way in self.passed)
-        if history.query.order == "none" or not certain:
-            return certain
-        reached = len(marks) == len(history.watermarks)
-        return reached and self.time_us is not None and self.time_us <= min(marks.values())
+        if history.query.order != "none":
+            frontier = min(marks.values()) if len(marks) == len(history.watermarks) else None
+            if frontier is None or self.time_us is None or self.time_us > frontier:
+                return False
+            marks = _held_back(history, marks, frontier)
+        return any(all(name in marks and marks[name] > us for name, us in way.items()) for way in self.passed)
+
+
+def _held_back(history: History, marks: dict[str, int], frontier: int) -> dict[str, int]:
+    """How far streams have come where rows after the frontier wait at the door."""
+    if history.query.order == "hold" or history.query.answered is not None:
+        return marks
+    waiting = {name: [row.time_us for row in rows if row.time_us > frontier] for name, rows in history.tuples.items()}
+    return {name: min([mark, *waiting[name]]) for name, mark in marks.items()}
