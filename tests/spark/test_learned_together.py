@@ -27,12 +27,12 @@ BATCH_US = 500_000
 
 
 class Machine:
-    """The buckets of a query on so many workers, each making its part of ``capacity`` comparisons a second."""
+    """The buckets of a query on so many workers that each make ``capacity`` comparisons a second, with one core."""
 
     def __init__(self, query: dv.Query, buckets: int, capacity: float, patch: pytest.MonkeyPatch) -> None:
         self.pipeline: Pipeline = made_of(query.plan, buckets)
         self.numbers = self.pipeline.layout.numbers
-        self.capacity = capacity / buckets
+        self.capacity = capacity
         self.operators: list[Steered] = []
         self._stores = {number: Store() for number in self.numbers}
         patch.setattr(operator, "ENGINES", EngineCache(limit=64))

@@ -1,6 +1,7 @@
 """The budget of a query is shared out to its buckets by their load: packers, operators and state without Spark."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import pyarrow as pa
 import pytest
 
 import dovetail as dv
+from dovetail.control.steered import Steered
 from dovetail.plan.plan_query import plan_query
+from dovetail.runtime.operator_of import operator_of
 from dovetail.runtime.spark import operator
 from dovetail.runtime.spark.blob import from_blob
 from dovetail.runtime.spark.cache import EngineCache
@@ -19,6 +22,7 @@ from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import Blobs
 from dovetail.runtime.spark.pack import Packer, ticks
 from dovetail.runtime.spark.processor import JoinProcessor
+from dovetail.runtime.threads.redeal import gather
 from dovetail.testing import Push, assert_same_rows, assert_subset, oracle
 from tests.spark.test_operator import Store
 
@@ -97,11 +101,11 @@ def skewed(batches: int, count: int = 80) -> list[Push]:
 
 @pytest.mark.parametrize("policy", ["spill", "harvest"])
 def test_memory_follows_the_load_and_its_sum_stays(monkeypatch: pytest.MonkeyPatch, policy: str) -> None:
-    buckets, batches = Buckets(monkeypatch, dv.budget(memory=dv.tuples(100), policy=policy)), skewed(8)
+    buckets, batches = Buckets(monkeypatch, dv.budget(memory=dv.tuples(400), policy=policy)), skewed(8)
     for push in batches:
         buckets.batch(push)
     *rest, most = buckets.of("memory", "limit")
-    assert sum(rest) + most == pytest.approx(BUCKETS * 100, abs=BUCKETS)
+    assert sum(rest) + most == pytest.approx(400, abs=BUCKETS)
     assert most > 300, "nine rows in ten come to one of four"
     assert min(rest) >= 10, "a tenth of an equal part is everybody's"
     rows, expected = pa.Table.from_batches(buckets.rows, buckets.query.schema), oracle(buckets.query, batches).rows
@@ -116,7 +120,7 @@ def test_memory_follows_the_load_and_its_sum_stays(monkeypatch: pytest.MonkeyPat
 
 
 def test_time_follows_the_load_and_no_bucket_has_more_than_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    buckets = Buckets(monkeypatch, dv.budget(cpu=0.4))
+    buckets = Buckets(monkeypatch, dv.budget(cpu=1.6))
     for at, push in enumerate(skewed(8)):
         buckets.batch(push, now=10**15 + at * 10**6)
     *rest, most = buckets.of("budget", "cpu")
@@ -125,7 +129,7 @@ def test_time_follows_the_load_and_no_bucket_has_more_than_a_core(monkeypatch: p
 
 
 def test_a_bucket_that_loses_its_load_loses_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    buckets, batches = Buckets(monkeypatch, dv.budget(memory=dv.tuples(100), policy="spill")), skewed(16)
+    buckets, batches = Buckets(monkeypatch, dv.budget(memory=dv.tuples(400), policy="spill")), skewed(16)
     for push in batches[:8]:
         buckets.batch(push)
     favourite = max(buckets.engines, key=lambda number: buckets.engines[number]["memory"]["limit"])
@@ -134,3 +138,19 @@ def test_a_bucket_that_loses_its_load_loses_its_part(monkeypatch: pytest.MonkeyP
         even = {name: rows.set_column(1, "k", pa.array(np.arange(rows.num_rows))) for name, rows in push.batch.items()}
         buckets.batch(Push(even))
     assert buckets.engines[favourite]["memory"]["limit"] < before / 2
+
+
+def test_what_goes_on_from_all_buckets_has_the_whole_budget() -> None:
+    streams = [dv.stream(name, time="ts", window="2 seconds", schema=SCHEMA) for name in "AB"]
+    budget = dv.budget(memory=dv.tuples(4000), policy="fail")
+    plan = dv.join(*streams, on="A.k = B.k", select="A.row AS a", budget=budget, partitions=2).plan
+    cells = [operator_of(plan) for _ in range(2)]
+    for each in cells:
+        assert isinstance(each, Steered)
+        each.adopt(replace(each.statistics()[0].decision, load=0.5))
+        assert not list(each.push({"A": skewed(1)[0].batch["A"]}))
+        assert each.metrics()["memory"]["limit"] == 2000
+    grid = Layouts(plan.query, 2).plan().grid
+    whole = operator_of(plan)
+    whole.apply(gather(plan.query, grid, [each.state() for each in cells], {"A": 0, "B": 0}))
+    assert whole.metrics()["memory"]["limit"] == 4000

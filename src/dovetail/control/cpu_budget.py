@@ -54,7 +54,7 @@ class CpuBudget:
         assert budget.cpu is not None
         self._query, self._budget = query, budget
         self.control = ShedLoad(query.names, budget)
-        self.time = CpuTime(budget.cpu, budget.settings.interval_us, meter)
+        self.time = CpuTime(min(1.0, budget.cpu), budget.settings.interval_us, meter)
         self._before: Counters = 0, 0, 0.0, 0.0, 0.0, 0, dict.fromkeys(query.names, 0)
         self._recent_s = self._recent_rows = 0.0
         self._speed, self._row_costs = _Speed(), RowCosts()
@@ -77,7 +77,7 @@ class CpuBudget:
         return decision if pace == decision.pace else replace(decision, pace=pace)
 
     def _follow(self, decision: Decision) -> None:
-        """By its load it has more or less than others of the query, and a core at most."""
+        """It has its part of what the query has, and a core at most."""
         assert self._budget.cpu is not None
         self.time.share = min(1.0, self._budget.cpu * decision.load)
 

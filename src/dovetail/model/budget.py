@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from dovetail.errors import QueryError
 from dovetail.model.harvest import Harvest
-from dovetail.model.number import MOST, as_count, as_share
+from dovetail.model.number import MOST, as_count, as_number, as_share
 
 Policy = Literal["harvest", "drop", "spill", "fail"]
 
@@ -40,7 +40,7 @@ class Tuples:
 
 @dataclass(frozen=True)
 class Budget:
-    """``memory`` in bytes or tuples, per partition; ``settings`` matter to the policy "harvest", ``folder`` to "spill".
+    """What a whole query may use; ``settings`` matter to the policy "harvest", ``folder`` to "spill".
 
     ``strict``: stop with BudgetError when the budget cannot be met without going below ``min_completeness``.
     """
@@ -61,9 +61,10 @@ class Budget:
             raise QueryError(f"budget(settings={self.settings!r}): make them with dovetail.harvest(...)")
         if not isinstance(self.strict, bool):
             raise QueryError(f"budget(strict={self.strict!r}): it is True or False")
-        for option in ("cpu", "min_completeness"):
-            if getattr(self, option) is not None:
-                object.__setattr__(self, option, as_share(f"budget({option}", getattr(self, option)))
+        if self.cpu is not None:
+            object.__setattr__(self, "cpu", _as_cores(self.cpu))
+        if self.min_completeness is not None:
+            object.__setattr__(self, "min_completeness", as_share("budget(min_completeness", self.min_completeness))
         if not isinstance(self.memory, Tuples | None) and as_count(self.memory) is None:
             raise QueryError(f"budget(memory={self.memory!r}): write a size like '512 MB', or dovetail.tuples(1000)")
         object.__setattr__(self, "folder", _as_folder(self.folder))
@@ -120,9 +121,10 @@ def budget(
     strict: bool = False,
     folder: "str | PathLike[str] | None" = None,
 ) -> Budget:
-    """For ``budget=`` of a join: what it may use per partition, on average, and what gives way.
+    """For ``budget=`` of a join: what the whole query may use, on Spark all its buckets, and what gives way.
 
-    ``cpu``: share of one core, above 0 up to 1. ``memory``: ``"512 MB"`` or ``dv.tuples(1000)``. ``policy``:
+    ``cpu``: 0.5 is half a core; on Spark, where buckets work side by side, 2 is two cores. ``memory``: ``"512 MB"`` or
+    ``dv.tuples(1000)``. ``policy``:
     "harvest" (look only where most results are), "drop" (tuples, at the door), "spill" (to disk), "fail".
     With ``strict``, a run that cannot keep both the budget and ``min_completeness`` stops with BudgetError;
     otherwise it keeps the completeness and reports what it uses. ``folder``: where "spill" writes, else the system's
@@ -136,6 +138,13 @@ def budget(
     word: Any = "harvest" if isinstance(policy, Harvest) else policy
     where: Any = folder
     return Budget(cpu, _as_memory(memory), word, min_completeness, strict, settings, where)
+
+
+def _as_cores(value: Any) -> float:
+    cores = as_number(value)
+    if cores is None or cores <= 0:
+        raise QueryError(f"budget(cpu={value!r}): it is a number of cores above 0, like 0.5")
+    return cores
 
 
 def tuples(count: int) -> Tuples:

@@ -4,7 +4,7 @@
     waits                                       where ordered output waits: at the door or at the exit
     shed                                        what is left out for want of CPU time
     pace                                        how many rows may be joined before control is asked again
-    load                                        how much of the budget this operator has, beside others of its query
+    load                                        how much of the budget this operator has, beside other buckets
 
 But for what is shed, results are the same under every decision. It is part of the state, so that a run that goes on
 elsewhere goes on with the same plan.
@@ -39,7 +39,8 @@ class Decision:
     """A structure per stream and a probe order per arriving stream; ``lazy`` names windows that forget when probed.
 
     ``version`` counts the plans of a run; at 0 it is still as planned before anything was known. ``waits`` None: as
-    the query says; ``pace`` None: nothing waits for CPU time. ``load``: 1 is as much as every bucket has on average.
+    the query says; ``pace`` None: nothing waits for CPU time. ``load``: the part of the query's budget that is this
+    operator's, one bucket's of several.
     """
 
     algorithms: Mapping[str, Algorithm]

@@ -115,7 +115,7 @@ def _budget(report: Report) -> Iterator[str]:
     budget = report.get("budget")
     if budget is None:
         return
-    yield f"budget, for each bucket on average: {budget['policy']}"
+    yield f"budget of the whole query: {budget['policy']}"
     if budget["cpu"] is not None:
         spent = report["predicted"]["cost"]
         effect = f"{share(budget['cpu'] / spent)} of the work" if spent > budget["cpu"] else "all of it"

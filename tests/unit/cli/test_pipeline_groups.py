@@ -140,7 +140,7 @@ OF_A_SINK = {
     "invalidation = 'lazy'": "forgets what has left when it is probed",
     "partitions = 3": "  3 cells: hash of T.k = H.k (3)",
     "algorithm = 'T scan'": "T: window 1 second, stored as scan",
-    "cpu = 0.5": "budget, for each bucket on average: harvest\n  cpu: 50 % of a core, enough for all of it",
+    "cpu = 0.5": "budget of the whole query: harvest\n  cpu: 50 % of a core, enough for all of it",
     "cpu = 0.00001, policy = 'drop'": "drop\n  cpu: 0.001 % of a core, enough for 0.",
     "memory = '10 MB', policy = 'fail'": "fail\n  memory: 10.0 MB, enough for all",
     "memory = '100 tuples', policy = 'spill'": "100 tuples, enough for 5 % of what windows hold, the rest is joined",

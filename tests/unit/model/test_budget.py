@@ -44,8 +44,8 @@ FALSE_ROW = (
 )
 MISTAKES: dict[str, Callable[[], Any]] = {
     "budget(): give cpu=, memory= or both; a budget of nothing limits nothing": lambda: dv.budget(),
-    "budget(cpu=0): it is a number above 0, up to 1": lambda: dv.budget(cpu=0),
-    "budget(cpu='all'): it is a number above 0, up to 1": lambda: dv.budget(cpu="all"),  # type: ignore[arg-type]
+    "budget(cpu=0): it is a number of cores above 0, like 0.5": lambda: dv.budget(cpu=0),
+    "budget(cpu='all'): it is a number of cores above 0, like 0.5": lambda: dv.budget(cpu="all"),  # type: ignore[arg-type]
     "budget(min_completeness=2): it is a number above 0, up to 1": lambda: dv.budget(cpu=1, min_completeness=2),
     "budget(policy='guess'): it is one of 'harvest', 'drop', 'spill', 'fail', or dovetail.harvest(...)": lambda: (
         dv.budget(cpu=1, policy="guess")

@@ -194,13 +194,14 @@ class JoinOperator:
             yield from heartbeat(self._job.plan.query.schema, operator.frontier, self._job.relays_us)
 
     def _share_budget(self, operator: Operator, arrivals: Arrivals, bucket: int) -> None:
-        """Its part of the query's budget: as many times that of one bucket as it has of late had of an equal load."""
-        if arrivals.loads is None or len(arrivals.loads) == 1 or not arrivals.loads.any():
+        """Its part of the query's budget: as much as it has of late had of the load, and some whatever it had."""
+        told = arrivals.loads
+        if told is None or len(told) == 1 or not told.any():
             return
-        own = arrivals.loads[self._job.layouts.here().numbers.index(bucket)]
-        now = LEAST_LOAD + (1 - LEAST_LOAD) * float(own * len(arrivals.loads) / arrivals.loads.sum())
+        own = float(told[self._job.layouts.here().numbers.index(bucket)] / told.sum())
+        now = LEAST_LOAD / len(told) + (1 - LEAST_LOAD) * own
         for readings in operator.statistics():
-            before = readings.decision.load
+            before = readings.decision.load if readings.decision.load < 1 else now  # 1: it has had no part yet
             assert isinstance(operator, Steered), "operators with a budget are steered"
             operator.adopt(replace(readings.decision, load=before + RECENT_LOAD * (now - before)))
 
