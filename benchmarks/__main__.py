@@ -38,6 +38,7 @@ NAMES = {
     "statistics": "what it costs to observe the streams",
     "start": "from the start of a query on Spark to its first result, cold and warm, beside Spark's own join",
     "latency": "the price of a micro-batch, and the time from a row's arrival to its result",
+    "price": "where the price of a small micro-batch goes, which buckets find their engines, and sockets of both kinds",
     "memory": "24,000,000 rows in one micro-batch on Spark: how large Java and the Python workers become",
 }
 
