@@ -14,6 +14,7 @@ from dovetail.model.stream import Stream
 from dovetail.testing import Close, Push, Script, assert_same_rows, oracle, play
 from tests.properties.queries import Draw, RandomQuery, queries
 from tests.properties.scripts import scripts
+from tests.properties.test_asof import asof_queries
 from tests.properties.test_intervals import interval_queries
 from tests.properties.test_orders import resumed
 from tests.properties.test_outer import outer_queries
@@ -32,7 +33,8 @@ def folded(rows: pa.Table) -> pa.Table:
 def nested(drawn: RandomQuery) -> RandomQuery:
     """The same query over such rows."""
     streams = tuple(
-        Stream(s.name, folded(s.schema.empty_table()).schema, "t.ts", s.window, s.delay_us) for s in drawn.streams
+        Stream(s.name, folded(s.schema.empty_table()).schema, "t.ts", s.window, s.delay_us, asof=s.asof)
+        for s in drawn.streams
     )
     on, select = (re.sub(r"\b([A-F])\.(ts|[isxvj])\b", _inside, text) for text in (drawn.on, drawn.select or ""))
     return replace(drawn, streams=streams, on=on, select=select)
@@ -62,6 +64,19 @@ def test_fields_are_columns(case: tuple[RandomQuery, Script, Script], data: st.D
     found = resumed(query, inside, data.draw(st.integers(0, len(script) - 1)))
     assert_same_rows(found, oracle(query.model, inside).rows)
     assert_same_rows(found, oracle(drawn.build().model, script).rows)
+
+
+@given(st.data())
+def test_the_best_row_may_be_chosen_by_fields(data: st.DataObject) -> None:
+    drawn = data.draw(asof_queries())
+    script = data.draw(scripts(drawn))
+    inside = [
+        Push({name: folded(rows) for name, rows in event.batch.items()}) if isinstance(event, Push) else event
+        for event in script
+    ]
+    query: Any = nested(drawn).build(select=f"{drawn.streams[0].name}.p.i AS one, {drawn.streams[1].name}.p.i AS other")
+    found = resumed(query, inside, data.draw(st.integers(0, len(script) - 1)))
+    assert_same_rows(found, oracle(query.model, inside).rows)
 
 
 def test_shared_queries_may_name_other_fields() -> None:

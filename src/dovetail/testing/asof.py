@@ -21,7 +21,7 @@ from dovetail.model.predicate import predicate_streams
 from dovetail.model.query import JoinQuery
 from dovetail.model.table import is_key
 from dovetail.testing.history import History, Tuple
-from dovetail.testing.interpret import holds, interpret
+from dovetail.testing.interpret import holds, inside, interpret
 from dovetail.testing.result import Result
 
 
@@ -96,7 +96,7 @@ def _matches(query: JoinQuery, row: Tuple, other: Tuple) -> bool:
 def _values(query: JoinQuery, name: str, row: Tuple) -> tuple[Any, ...]:
     used = query.columns_used(name)
     return tuple(
-        _ranked(row.values[field.name])
+        _ranked(inside(row.values, field.name))
         for field in query.stream(name).schema
         if field.name in used and orderable(field.type)
     )

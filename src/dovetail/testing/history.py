@@ -135,10 +135,13 @@ class History:
     def _is_repeat(self, row: Tuple, dedup: Dedup) -> bool:
         """Whether a row that stayed agrees with it in all columns compared and is not too far away; NULL is no id."""
         assert dedup.within_us is not None
-        if any(row.values[column] is None for column in dedup.columns):
+        if any(inside(row.values, column) is None for column in dedup.columns):
             return False
         near = (other for other in self.tuples[row.stream] if abs(other.time_us - row.time_us) <= dedup.within_us)
-        return any(all(_alike(row.values[c], other.values[c]) for c in dedup.compared) for other in near)
+        return any(
+            all(_alike(inside(row.values, name), inside(other.values, name)) for name in dedup.compared)
+            for other in near
+        )
 
     def _raise(self, name: str, time_us: int) -> None:
         table = self.query.stream(name).table
