@@ -5,7 +5,7 @@ calls is the real thing: packers, processor, operator, state code.
 """
 
 from collections import namedtuple
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -18,11 +18,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dovetail.control import controller
 from dovetail.runtime.deal import Route
 from dovetail.runtime.spark import operator, pack
 from dovetail.runtime.spark.bucket_numbers import murmur3_int
 from dovetail.runtime.spark.cache import EngineCache
-from dovetail.runtime.spark.left_files import LeftSlices
+from dovetail.runtime.spark.left_files import LeftLearned, LeftSlices
 from dovetail.runtime.spark.pack import ticks
 from dovetail.runtime.spark.packed import SHUFFLED
 from dovetail.runtime.spark.processor import JoinProcessor
@@ -35,6 +36,17 @@ _NAMED: Any = namedtuple
 _ROW, _TIMED = _NAMED("_ROW", SHUFFLED), _NAMED("_TIMED", [*SHUFFLED, "now"])
 
 
+class Meter:
+    """CPU seconds as a process measures them: some more at every reading, as chance has it."""
+
+    def __init__(self) -> None:
+        self._dice, self._read = np.random.default_rng(0), 0.0
+
+    def __call__(self) -> float:
+        self._read += float(self._dice.exponential(0.02))
+        return self._read
+
+
 class Killed(Exception):  # noqa: N818
     """An attempt that was told to fail."""
 
@@ -44,7 +56,8 @@ class Worker:
     """A Python process: what it keeps between tasks is its cache."""
 
     executor: int
-    left: LeftSlices | None = None
+    folder: Path | None = None  # where it leaves slices and what it has learned for other workers
+    meter: Callable[[], float] = field(default_factory=Meter)
     engines: EngineCache = field(default_factory=lambda: EngineCache(limit=64))
 
     def restart(self) -> None:
@@ -54,7 +67,14 @@ class Worker:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Inside, code runs in this process."""
-        with patch.object(operator, "ENGINES", self.engines), patch.object(LeftSlices, "here", lambda: self.left):
+        slices = None if self.folder is None else LeftSlices(self.folder / "slices")
+        learned = None if self.folder is None else LeftLearned(self.folder / "learned")
+        with (
+            patch.object(operator, "ENGINES", self.engines),
+            patch.object(LeftSlices, "here", lambda: slices),
+            patch.object(LeftLearned, "here", lambda run: learned),
+            patch.object(controller, "cpu_time", self.meter),
+        ):
             yield
 
 
@@ -104,8 +124,7 @@ class Cluster:
     def of(cls, pipeline: Pipeline, partitions: int, executors: int) -> "Cluster":
         stores = [PartitionStore() for _ in range(partitions)]
         folder = TemporaryDirectory() if executors == 2 else None
-        left = None if folder is None else LeftSlices(Path(folder.name, "slices"))
-        workers = [Worker(number, left) for number in range(executors)]
+        workers = [Worker(number, None if folder is None else Path(folder.name)) for number in range(executors)]
         cluster = cls(pipeline, partitions, workers, stores, folder=folder)
         cluster.start()
         return cluster

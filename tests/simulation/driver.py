@@ -8,19 +8,18 @@ A driver dies where the story says so, or when a task has failed too often; then
 and put back a copy of everything that was made before the last batch; the sources, asked again, then give more at once.
 """
 
+import errno
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from unittest.mock import patch
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from dovetail.plan.split_keys import KeySplit, key_splits, splits_keys
 from dovetail.runtime.hot_keys import HotKeys
-from dovetail.runtime.spark.output import REPORT, Blobs
-from dovetail.runtime.spark.unpack import Unpacker
 from tests.simulation.cluster import Attempt, Cluster, Killed, Shuffled, Worker
 from tests.simulation.move import moved
 from tests.simulation.pipeline import Pipeline, pipeline_of
@@ -69,8 +68,7 @@ class Driver:
             self._move(batch)
             self._plan(batch)
             self._die("driver dies after planning a batch", batch)
-            rows = self._results(batch)
-            self._write(rows, batch)
+            self._write(self._results(batch), batch)
             self._die("driver dies before the batch is noted as done", batch)
             self.commits.add(batch)
             self._die("driver dies between batches", batch)
@@ -86,6 +84,7 @@ class Driver:
         """As the source does it that reads files, from samples that have all rows."""
         self.planned = batch
         if batch not in self.hot:
+            self._tell_time(batch)
             query, grid, rows = self.pipeline.query, self.cluster.layout.grid, self.story.batches[batch].rows
             packers = {name: replace(packer, grid=grid) for name, packer in self.pipeline.packers.items()}
             parts = {name: table.select(list(packers[name].arriving)) for name, table in rows.items()}
@@ -94,17 +93,28 @@ class Driver:
             judged = before.next(query, grid, samples, before.frontier(query))
             times = {name: table["ts"].cast(pa.int64()).drop_null() for name, table in rows.items()}
             newest = {name: max(each.to_pylist()) for name, each in times.items() if len(each)}
-            self.hot[batch] = (judged if splits_keys(query, grid) else before).seen(query, newest)
+            splits = splits_keys(query, grid) and not self.pipeline.members
+            self.hot[batch] = (judged if splits else before).seen(query, newest)
+
+    def _tell_time(self, batch: int) -> None:
+        """A batch without ticks, or one whose ticks come with the next; which it is does not change any more."""
+        if self.pipeline.ticks and self._strike("no tick comes", batch) is not None:
+            self.story = self.story.ticking(batch, 0)
+        if self.pipeline.ticks and self._strike("ticks come late", batch) is not None:
+            self.story = self.story.ticking(batch, 0)
+            if batch + 1 < len(self.story.batches):
+                self.story = self.story.ticking(batch + 1, 2)
 
     def _splits(self) -> tuple[KeySplit | None, ...]:
         return key_splits(self.pipeline.query, self.cluster.layout.grid)
 
     def _move(self, batch: int) -> None:
-        """Between two batches, or between two tries at one; where some of the state is spilled it stays where it is."""
-        fault = self._strike("query is taken to other partitions", batch) if batch else None
-        if fault is not None and self.pipeline.query.budget is None:
+        """Between two batches, or between two tries at one."""
+        can_move = batch and self.pipeline.can_move
+        fault = self._strike("query is taken to other partitions", batch) if can_move else None
+        if fault is not None:
             partitions = 1 + (self.story.partitions + fault.at % 3) % 4
-            self.pipeline = pipeline_of(self.story.case, partitions)
+            self.pipeline = self.sink.behind(pipeline_of(self.story.case, partitions))
             self.cluster = moved(self.cluster, self.pipeline, batch, partitions)
             self.story = replace(self.story, partitions=partitions)
             self.hot = {number: replace(hot, keys=()) for number, hot in self.hot.items()}
@@ -126,6 +136,7 @@ class Driver:
         if not session:
             for executor in range(len(self.cluster.workers)):
                 self.cluster.lose(executor)
+        self.sink.start()
         self.cluster.start()
         self.starts += 1
 
@@ -145,21 +156,21 @@ class Driver:
         if fault is not None:
             raise DriverDied(session=bool(fault.at % 2))
 
-    def _write(self, rows: pa.Table, batch: int) -> None:
+    def _write(self, made: Sequence[Attempt], batch: int) -> None:
         for kind in ("sink fails half-way", "driver dies while the sink is written"):
             fault = self._strike(kind, batch)
             if fault is not None:
                 self.sink.fails_at = fault.at
                 break
         try:
-            self.sink.write(rows, batch)
+            self.sink.take([frame for attempt in made for frame in attempt.frames], self.pipeline, batch)
         except Killed:
             raise DriverDied(session=fault is not None and fault.kind == "sink fails half-way") from None
         finally:
             self.sink.fails_at = None
 
-    def _results(self, number: int) -> pa.Table:
-        """The rows of a batch: pack, shuffle, join, and the last step."""
+    def _results(self, number: int) -> list[Attempt]:
+        """A batch up to its last step: pack, shuffle, join."""
         batch = self.story.batches[number]
         packed = self._packed(batch, number)
         made: list[Attempt] = []
@@ -171,7 +182,7 @@ class Driver:
             if lost is not None and partition == lost.place % self.story.partitions:
                 packed = self._packed_again(batch, packed, lost.at % self.story.executors)
             made.append(self._joined(partition, number, self._read(packed, partition, batch)))
-        return self._rows([frame for attempt in made for frame in attempt.frames])
+        return made
 
     def _packed(self, batch: Batch, number: int) -> list[Shuffled]:
         """Every packer's part of the shuffle."""
@@ -214,7 +225,8 @@ class Driver:
 
     def _read(self, packed: Sequence[Shuffled], partition: int, batch: Batch) -> Shuffled:
         """The part of the shuffle that belongs to one partition."""
-        parts = [*packed, self.cluster.ticked(batch)] if self.pipeline.ticks else packed
+        ticks = [self.cluster.ticked(batch)] * batch.ticks if self.pipeline.ticks else []
+        parts = [*packed, *ticks]
         return [row for part in parts for row in part if self.cluster.owner(row.bucket) == partition]
 
     def _joined(self, partition: int, number: int, rows: Shuffled) -> Attempt:
@@ -230,19 +242,6 @@ class Driver:
         for fault in task.lost:
             good = task.commit(task.begin(task.home + 1 + fault.at).finish())
         return good
-
-    def _rows(self, frames: Sequence[pd.DataFrame]) -> pa.Table:
-        """The last step of the pipeline."""
-        output: Any = self.pipeline.output
-        kept = [frame for frame in frames if not pa.array(frame[REPORT].array)[0].is_valid]  # reports come alone
-        if isinstance(output, Blobs):
-            blobs = [pa.RecordBatch.from_pydict({"blob": pa.array(frame["blob"], pa.binary())}) for frame in kept]
-            return pa.Table.from_batches(Unpacker(output.schema, output.ordered)(blobs), output.schema)
-        names = [f"c{at}" for at in range(len(output.schema))]
-        tables = [
-            pa.Table.from_arrays([pa.array(frame[name].array) for name in names], output.schema.names) for frame in kept
-        ]
-        return pa.concat_tables([output.schema.empty_table(), *(table.cast(output.schema) for table in tables)])
 
 
 @dataclass
@@ -307,7 +306,8 @@ class _Task:
                 attempt.step()
             attempt.steps.close()  # type: ignore[attr-defined]
             return
-        attempt.finish()
+        with _full_disk() if kind == "disk full while results are written" else nullcontext():
+            attempt.finish()
         if kind == "attempt dies after the store has committed":
             self.commit(attempt)
 
@@ -327,3 +327,8 @@ class _Task:
         for rival in (first, second) if fault.at % 2 else (second, first):
             self.commit(rival)
         return second if fault.kind == "speculative attempt wins" else first
+
+
+def _full_disk() -> AbstractContextManager[object]:
+    """Inside, no task can write results to a file."""
+    return patch.object(pq.ParquetWriter, "write_table", side_effect=OSError(errno.ENOSPC, "no space left on device"))

@@ -2,30 +2,31 @@
 
 import traceback
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dovetail.engine.buffer.section import Changes
+from dovetail.plan.share_queries import Member
 from dovetail.runtime.spark.spilled_state import StateParts
 from dovetail.runtime.spark.state import BucketState
 from dovetail.runtime.spark.variables import state_variables
-from dovetail.testing import oracle, ordered
+from dovetail.testing import Script, oracle, ordered
 from dovetail.testing.compare import _counted
 from tests.properties.hot import eager_splits
 from tests.simulation.cluster import Cluster
 from tests.simulation.driver import Driver
-from tests.simulation.pipeline import pipeline_of, task
-from tests.simulation.sink import Output
+from tests.simulation.pipeline import Pipeline, pipeline_of, task
+from tests.simulation.sink import output
 from tests.simulation.story import FAR_S, Story
 from tests.spark.queries import SECOND
 
 
 @dataclass
 class Verdict:
-    """How many rows were lost, repeated and wrong, and what else cannot be explained."""
+    """Rows that were lost, repeated and wrong, and what else cannot be explained; ``left_out``: as a budget allows."""
 
     seed: int
     faults: int = 0
@@ -33,6 +34,8 @@ class Verdict:
     repeated: int = 0
     wrong: int = 0
     unexplained: list[str] = field(default_factory=list)
+    left_out: int = 0
+    struck: set[str] = field(default_factory=set)
 
     @property
     def good(self) -> bool:
@@ -42,9 +45,10 @@ class Verdict:
 @eager_splits()
 def judge(story: Story) -> Verdict:
     """Tell a story; nothing that goes wrong in it escapes."""
-    pipeline = pipeline_of(story.case, story.partitions)
+    sink = output(story.sink)
+    pipeline = sink.behind(pipeline_of(story.case, story.partitions))
     cluster = Cluster.of(pipeline, story.partitions, story.executors)
-    driver = Driver(story, pipeline, cluster, Output(story.sink))
+    driver = Driver(story, pipeline, cluster, sink)
     verdict = Verdict(story.seed)
     try:
         driver.run()
@@ -55,19 +59,41 @@ def judge(story: Story) -> Verdict:
     except Exception:
         verdict.unexplained.append(traceback.format_exc(limit=-8))
     verdict.faults = len(driver.struck)
+    verdict.struck = {fault.kind for fault in driver.struck}
     return verdict
 
 
 def _compare(driver: Driver, verdict: Verdict) -> None:
-    query = driver.pipeline.query
-    rows = driver.sink.rows(query.schema)
-    got, wanted = _early(rows), _early(oracle(query, driver.story.script()).rows)
+    made = driver.pipeline
+    rows = driver.sink.rows(made.schema)
+    got, wanted = _early(rows), _early(truth(made, driver.story.script()))
     missing, extra = wanted - got, got - wanted
-    verdict.lost = missing.total()
+    verdict.lost, verdict.left_out = (0, missing.total()) if made.sheds else (missing.total(), 0)
     verdict.repeated = sum(count for row, count in extra.items() if row in wanted)
     verdict.wrong = sum(count for row, count in extra.items() if row not in wanted)
-    if query.order != "none" and not ordered(rows):
+    if not all(ordered(own) for own in _in_order(made, rows)):
         verdict.unexplained.append("the output is out of order")
+
+
+def truth(made: Pipeline, script: Script) -> pa.Table:
+    """What a query must give; of several that share an operator, what each must give alone, under its name."""
+    if not made.members:
+        return oracle(made.query, script).rows
+    return pa.concat_tables(_named(each, oracle(each.query, script).rows, made.schema) for each in made.members)
+
+
+def _named(member: Member, rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    known = {"query": pa.repeat(member.name, rows.num_rows)} | {name: rows[name] for name in rows.column_names}
+    return pa.table([known.get(each.name, pa.nulls(rows.num_rows, each.type)) for each in schema], schema)
+
+
+def _in_order(made: Pipeline, rows: pa.Table) -> Iterator[pa.Table]:
+    """The rows of each query that asked for an order."""
+    for member in made.members:
+        if member.query.order != "none":
+            yield rows.filter(pc.equal(rows["query"], member.name))
+    if not made.members and made.query.order != "none":
+        yield rows
 
 
 def _early(rows: pa.Table) -> Counter[Hashable]:

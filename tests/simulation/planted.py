@@ -4,11 +4,14 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
 
+from dovetail.engine.admit.repeats import Repeats
+from dovetail.engine.buffer.pile import Pile
 from dovetail.engine.buffer.section import Changes
 from dovetail.runtime.deal import deal
 from dovetail.runtime.hot_keys import HotKey
@@ -19,6 +22,7 @@ from dovetail.runtime.spark.left_files import LeftSlices
 from dovetail.runtime.spark.lineage import Lineage
 from dovetail.runtime.spark.operator import JoinOperator
 from dovetail.runtime.spark.pack import Packer
+from dovetail.runtime.spark.sink.parquet import ParquetFolder
 from dovetail.runtime.spark.spilled_state import StateParts
 from dovetail.runtime.spark.state import BucketState, Head
 from dovetail.runtime.threads import redeal
@@ -152,8 +156,33 @@ def _unmerged(batches: Any) -> Iterator[Any]:
     return iter(batches)
 
 
+def _own_horizon(frames: Any, plan: Any) -> Arrivals:
+    """Judges how far ahead a row lies by the rows of this bucket alone."""
+    return replace(read_arrivals(frames, plan), spans={})
+
+
+def _forgets_repeats(self: Repeats) -> Any:
+    """Does not write down which rows came."""
+    return ({}, []) if isinstance(self, Repeats) else _pile_changes(self)
+
+
+def _added(self: ParquetFolder, written: Any, batch: int) -> None:
+    """Leaves files of a batch where they are when it is repeated."""
+    place = Path(self.sink.path, f"batch={batch}")
+    place.mkdir(exist_ok=True)
+    for each in written:
+        Path(self.sink.path, self.aside, each.name).rename(place / each.name)
+
+
+def _moved_first(self: ParquetFolder, written: Any, batch: int) -> None:
+    """Says that files are in their place before all of them are: who repeats the batch finds it done."""
+    done = Path(self.sink.path, f"batch={batch}")
+    if not done.exists():
+        _commit(self, written, batch)
+
+
 _deal, _pack, _save, _since, _leave = deal, Packer.pack, BucketState.save, Lineage.since, LeftSlices.leave
-_route = HotKey.route
+_route, _pile_changes, _commit = HotKey.route, Pile.changes, ParquetFolder.commit
 _DICE = random.Random(0)
 PLANTED: dict[str, list[Plant]] = {
     "the token is a counter": [(BucketState, "_token", _counter)],
@@ -178,6 +207,10 @@ PLANTED: dict[str, list[Plant]] = {
     "copies of a row are gathered as rows": [(redeal, "first_copies", _all_copies)],
     "a hot key is split at once for all streams": [(HotKey, "route", _at_once)],
     "buckets are not merged in order": [(unpack, "merged", _unmerged)],
+    "a bucket judges by its own rows what is too far ahead": [(operator, "read_arrivals", _own_horizon)],
+    "which rows came is not written down": [(Pile, "changes", _forgets_repeats)],
+    "files of a repeated batch are added": [(ParquetFolder, "commit", _added)],
+    "a folder of files is taken to be all of a batch": [(ParquetFolder, "commit", _moved_first)],
 }
 
 

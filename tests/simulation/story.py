@@ -5,7 +5,7 @@ one can be made small.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -41,9 +41,22 @@ KINDS = {
     "query is taken to other partitions": "batch",
     "all is restored from a copy and planned otherwise": "batch",
     "sink fails half-way": "batch",
+    "disk full while results are written": "task",
+    "no tick comes": "batch",
+    "ticks come late": "batch",
+}
+# kinds after which the state of one attempt may follow the results of another: the same, unless time decides
+DIVERGING = {
+    "attempt dies after the store has committed",
+    "results are lost and made again",
+    "speculative attempt loses",
+    "speculative attempt wins",
+    "two attempts side by side",
 }
 FAR_S = 600  # when all that waits is due; what comes out of that is not compared
 SOURCE_PARTITIONS = 2
+SINKS = ("manifest", "files", "function", "native")
+TOO_FAR_S = 4000  # more ahead than any stream allows
 
 
 @dataclass(frozen=True)
@@ -58,15 +71,22 @@ class Fault:
 
 @dataclass(frozen=True)
 class Batch:
-    """What the sources give in one micro-batch, and the time of day at which it was planned."""
+    """What sources give in one micro-batch, the time of day at which it was planned, and how often a clock ticks."""
 
     rows: Mapping[str, pa.Table]
     now_us: int | None
+    ticks: int = 1
 
     def with_next(self, other: "Batch") -> "Batch":
         """Both as one, as sources that had waited would have given them."""
         parts = {name: [b.rows[name] for b in (self, other) if name in b.rows] for name in {*self.rows, *other.rows}}
-        return Batch({name: pa.concat_tables(parts[name]) for name in sorted(parts)}, other.now_us)
+        rows = {name: pa.concat_tables(parts[name]) for name in sorted(parts)}
+        return Batch(rows, other.now_us, self.ticks + other.ticks)
+
+    @property
+    def tells_time(self) -> bool:
+        """Whether anything comes that has the time with it."""
+        return self.now_us is not None and (self.ticks > 0 or bool(self.rows))
 
 
 @dataclass(frozen=True)
@@ -81,13 +101,19 @@ class Story:
     batches: tuple[Batch, ...]
     faults: tuple[Fault, ...]
 
+    def ticking(self, batch: int, ticks: int) -> "Story":
+        """The same with another number of ticks in a batch."""
+        other = replace(self.batches[batch], ticks=ticks)
+        return replace(self, batches=(*self.batches[:batch], other, *self.batches[batch + 1 :]))
+
     def script(self) -> Script:
         """The same for the oracle, which knows of no faults."""
         events: list[Push | Tick] = []
         for batch in self.batches:
             if batch.rows:
                 events.append(Push(batch.rows))
-            if batch.now_us is not None:
+            if batch.tells_time:
+                assert batch.now_us is not None
                 events.append(Tick(batch.now_us))
         return events
 
@@ -98,12 +124,13 @@ def story_of(seed: int, case: str | None = None) -> Story:
     name = case or list(CASES)[int(random.integers(len(CASES)))]
     partitions, executors = int(random.integers(1, 5)), int(random.integers(2, 4))
     batches = _batches(CASES[name], random, int(random.integers(5, 10)))
-    kinds = list(KINDS)
+    kinds = [kind for kind in KINDS if kind not in DIVERGING or not CASES[name].goes_by_time]
     faults = [
         Fault(kinds[int(random.integers(len(kinds)))], *(int(random.integers(n)) for n in (len(batches), 12, 10)))
         for _ in range(int(random.integers(4, 28)))
     ]
-    sink = ("manifest", "files", "function")[int(random.integers(3))]
+    sinks = SINKS[:3] if CASES[name].others else SINKS
+    sink = sinks[int(random.integers(len(sinks)))]
     return Story(seed, name, partitions, executors, sink, tuple(batches), tuple(faults))
 
 
@@ -117,8 +144,8 @@ def _batches(case: Case, random: np.random.Generator, count: int) -> list[Batch]
         for name in case.names:
             if random.random() < 0.8:
                 made = _rows(random, int(random.integers(1, case.rows)), start, row)
-                again = _repeated(random, batches, name)
-                held[name] = made if again is None else pa.concat_tables([made, again])
+                again = [*_repeated(random, case, batches, name), *_too_far(random, case, start, row + 500)]
+                held[name] = pa.concat_tables([made, *again])
             row += 1000
         now += int((random.random() * 6 - (10 if random.random() < 0.15 else 0)) * SECOND)
         start += 2.0 if random.random() < 0.9 else 5.0
@@ -135,8 +162,14 @@ def _rows(random: np.random.Generator, count: int, start: float, first: int) -> 
     return rows.set_column(0, rows.schema.field(0), pa.array(ticks).cast(rows.schema.field(0).type))
 
 
-def _repeated(random: np.random.Generator, batches: list[Batch], name: str) -> pa.Table | None:
+def _repeated(random: np.random.Generator, case: Case, batches: list[Batch], name: str) -> list[pa.Table]:
     """Now and then a source sends again what it has sent in the batch before, as rows like any others."""
-    if batches and name in batches[-1].rows and random.random() < 0.1:
-        return batches[-1].rows[name].slice(0, 4)
-    return None
+    again = batches and name in batches[-1].rows and random.random() < case.repeats
+    return [batches[-1].rows[name].slice(0, 4)] if again else []
+
+
+def _too_far(random: np.random.Generator, case: Case, start: float, first: int) -> list[pa.Table]:
+    """Rows that a clock far ahead has stamped; the first rows of all are taken for the time that it is."""
+    if not case.too_far or not start or random.random() < 0.6:
+        return []
+    return [_rows(random, int(random.integers(1, 3)), start + TOO_FAR_S, first)]

@@ -54,12 +54,12 @@ def build(
         dv.stream(name, frame, time="ts", window=windows[name], delay=delay, schema=schemas[name], asof=best.get(name))
         for name, frame in data.items()
     ]
-    shown = _shown(list(data), options.get("how", "inner"))
-    select = ", ".join(f"{name}.row AS {name.lower()}" for name in shown)
+    seen = shown(list(data), options.get("how", "inner"))
+    select = ", ".join(f"{name}.row AS {name.lower()}" for name in seen)
     return dv.join(*streams, on=on, select=select, **options)
 
 
-def _shown(names: list[str], how: Any) -> list[str]:
+def shown(names: list[str], how: Any) -> list[str]:
     words = how if isinstance(how, dict) else dict.fromkeys(names[1:], how)
     return [name for name in names if words.get(name) not in ("semi", "anti")]
 

@@ -115,6 +115,9 @@ class Pile:
         waiting, self._heap, before = sorted(self._heap, key=lambda chunk: chunk.number), [], len(self)
         for chunk in waiting:
             keep = keeps(chunk.times)
+            if keep.all():
+                heappush(self._heap, chunk)
+                continue
             if chunk.written:
                 self._gone.append(chunk.number)
             self.add(chunk.rows.filter(pa.array(keep)), chunk.times[keep])
