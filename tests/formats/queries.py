@@ -5,12 +5,15 @@ of older numbers as they are.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 
 import dovetail as dv
+from dovetail.runtime.threads import pays
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "s": pa.string()})
 SECOND = 1_000_000
@@ -55,13 +58,39 @@ def _since_2(pairs: str, select: str) -> dict[str, Any]:
     """What format 1 did not have."""
     (left,), (right,) = _streams("A", None), _streams("B", None, asof=dv.asof(tolerance="4 seconds"))
     ahead = _streams("AB", "8 seconds", ahead="1 hour")
+    (matched,) = _streams("B", "8 seconds", match="nearest")
+    (one,) = _streams("A", "8 seconds")
+    prices = dv.table("B", key="k", time="ts", delay="2 seconds", schema=SCHEMA)
+    by_stream = dv.join(
+        *_streams("ABC", "8 seconds"),
+        on="A.k = B.k AND A.s <> C.s AND A.k = C.k",
+        select="A.k, A.s AS a, B.s AS b",
+        how={"B": "left", "C": "semi"},
+    )
     return {
         "asof": dv.join(left, right, on=pairs, select=select),
         "ahead": dv.join(*ahead, on=pairs, select=select, order="hold"),
+        "dedup": dv.join(*_streams("AB", "8 seconds", dedup="k"), on=pairs, select=select, how="left"),
+        "table": dv.join(left, prices, on=pairs, select=select, how="left"),
+        "match": dv.join(one, matched, on=pairs, select=select),
+        "by_stream": by_stream,
+        "threads": dv.join(*_streams("AB", "8 seconds"), on=pairs, select=select, how="full"),
     }
 
 
-SINCE_2 = ("asof", "ahead")
+SINCE_2 = ("asof", "ahead", "dedup", "table", "match", "by_stream", "threads")
+
+
+def local_of(name: str) -> dict[str, Any]:
+    """How a query is run embedded: on one thread, if there is anything to choose."""
+    return {} if name == "shared" else {"threads": 2 if name == "threads" else 1}
+
+
+@contextmanager
+def threads_at_once() -> Iterator[None]:
+    """Inside, the smallest pushes are dealt out to threads, where a query has several."""
+    with patch.object(pays, "LARGE_ROWS", 1), patch.object(pays.Pays, "several", lambda self, stored: True):
+        yield
 
 
 def pushes(names: str, first_s: int, last_s: int) -> Iterator[tuple[str, pa.Table]]:

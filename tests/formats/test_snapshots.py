@@ -7,21 +7,23 @@ import pytest
 
 from dovetail.runtime.local import Run
 from dovetail.testing import assert_same_rows
-from tests.formats.queries import AFTER, BEFORE, SINCE_2, pushes, queries, streams_of
+from tests.formats.queries import AFTER, BEFORE, SINCE_2, local_of, pushes, queries, streams_of, threads_at_once
 
 FILES = sorted(Path(__file__).parent.glob("snapshots_*/*.snapshot"))
 
 
 def played(run: Run, names: str, seconds: tuple[int, int]) -> list[pa.Table]:
-    return [run.push(name, rows) for name, rows in pushes(names, *seconds)]
+    with threads_at_once():
+        return [run.push(name, rows) for name, rows in pushes(names, *seconds)]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_run_goes_on_from_what_was_written(path: Path) -> None:
     query = queries()[path.stem]
-    whole, names = query.local(), streams_of(query)
+    how = local_of(path.stem)
+    whole, names = query.local(**how), streams_of(query)
     played(whole, names, BEFORE)
-    resumed = query.local(snapshot=path.read_bytes())
+    resumed = query.local(snapshot=path.read_bytes(), **how)
     rows, expected = (pa.concat_tables([*played(run, names, AFTER), run.close()]) for run in (resumed, whole))
     assert expected.num_rows > 0
     assert_same_rows(rows, expected)

@@ -18,7 +18,10 @@ from dovetail.runtime.threads.cells import Cells
 from tests.properties.test_threads import small_pushes
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "l": pa.list_(pa.int64())})
-NOT_ONE = "this is not a Dovetail snapshot; give the bytes that run.snapshot() returned"
+NOT_ONE = (
+    "this is not a Dovetail snapshot; give the bytes that run.snapshot() returned. What a query has left in a "
+    "checkpoint of Spark goes on with query.migrate(checkpoint, into=...)."
+)
 DAMAGED = "this snapshot is damaged: its contents do not match their digest. Use an earlier one."
 FOREIGN = (
     "this snapshot belongs to another query: its streams, predicates, windows or select list differ. "

@@ -19,6 +19,7 @@ from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.side_output import GroupsDiverted
 from dovetail.engine.operator.state import FORMAT, read_header
 from dovetail.errors import StateError
+from dovetail.model.stamp import check_stamp, stamp
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_cost import Known, measured
 from dovetail.plan.share_queries import SharedPlan
@@ -146,12 +147,13 @@ class GroupsOperator:
             gone += [(f"{place}|{section}", number) for section, number in part.gone]
         new |= self.diverted.state()
         headers = {place: part.header.decode() for place, part in parts.items()}
-        header = {"format": FORMAT, "operators": headers, "progress": self._progress}
+        header = stamp(FORMAT) | {"operators": headers, "progress": self._progress}
         return Changes(new, gone, json.dumps(header).encode())
 
     def apply(self, changes: Changes) -> None:
         """Go on from a state, with these queries instead of those that wrote it."""
         written = json.loads(changes.header)
+        check_stamp("this state", written, FORMAT)
         if not written["operators"].keys() & self.groups.keys():
             raise StateError(
                 "this snapshot belongs to other queries: no group has the streams and predicate of these. "

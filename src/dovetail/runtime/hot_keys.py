@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
-from dovetail.errors import StateError
 from dovetail.model.query import JoinQuery
+from dovetail.model.stamp import check_stamp, stamp
 from dovetail.plan.partition_grid import Grid, KeyAxis
 from dovetail.plan.split_keys import KeySplit, key_splits
 from dovetail.runtime.deal import Integers, Route, Rows, key_codes
@@ -103,17 +103,13 @@ class HotKeys:
         """The inverse of ``to_json``; who tells nothing may have dealt out any time."""
         if told is None:
             return cls(None)
-        if told["format"] != FORMAT:
-            raise StateError(
-                f"the hot keys of a position have format {told['format']}, and this version of Dovetail reads format "
-                f"{FORMAT}; go on with the release that wrote them, or a newer one"
-            )
+        check_stamp("a position with hot keys", told, FORMAT)
         return cls(told["newest"], told["past"], tuple(HotKey(**key) for key in told["keys"]))
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
         keys = [asdict(key) for key in self.keys]
-        return {"format": FORMAT, "newest": self.newest, "past": dict(self.past), "keys": keys}
+        return stamp(FORMAT) | {"newest": self.newest, "past": dict(self.past), "keys": keys}
 
     def routes(self, splits: Splits) -> tuple[Route, ...]:
         """The ways of their rows."""

@@ -1,6 +1,7 @@
 """Bytes that carry a checksum: what was changed on a disk is noticed before anything is read from it.
 
-    DVC | version | CRC-32 of the name and the rest | the rest
+    DVC | 2 | CRC-32 of the name and the rest | the release that wrote it, in 16 bytes | the rest
+    DVC | 1 | CRC-32 of the name and the rest | the rest                                         read, never written
 
 The name says where the bytes belong, so that two slices in each other's place are noticed as well. What was written
 before there were checksums is known by how it begins; its rows are validated in full.
@@ -12,9 +13,13 @@ import pyarrow as pa
 
 from dovetail.engine.block.ipc import batch_from_bytes, batch_to_buffer
 from dovetail.errors import StateError
+from dovetail.model.stamp import release, too_new
 
-_MARK = b"DVC\x01"
-_START = len(_MARK) + 4  # behind the mark and its checksum of four bytes
+_MARK = b"DVC"
+_NEWEST = 2  # number of the format
+_SUM = 4  # where the checksum of four bytes is, behind the mark and the number
+_BY = slice(8, 24)  # where every number from 2 on has the release
+_STARTS = {1: 8, 2: 24}  # of the rest, by number; multiples of 8, as Arrow likes its buffers
 _ARROW, _JSON = b"\xff\xff\xff\xff", b"{"  # how rows and headers begin that have no checksum
 
 
@@ -24,12 +29,13 @@ def seal(body: bytes | pa.Buffer, name: str, also: str = "") -> bytes:
     >>> unseal(seal(b"{}", "the head"), "the head").to_pybytes()
     b'{}'
     """
-    return b"".join((_MARK, _checksum(body, name + also), body))
+    by = release().encode()[:16].ljust(16)
+    return b"".join((_MARK, bytes([_NEWEST]), _checksum(body, name + also, by), by, body))
 
 
 def checksum_of(sealed: bytes) -> int:
     """The checksum that sealed bytes carry."""
-    return int.from_bytes(sealed[len(_MARK) : _START], "little")
+    return int.from_bytes(sealed[_SUM : _SUM + 4], "little")
 
 
 def unseal(data: bytes | pa.Buffer, name: str, also: str = "") -> pa.Buffer:
@@ -37,14 +43,18 @@ def unseal(data: bytes | pa.Buffer, name: str, also: str = "") -> pa.Buffer:
     whole = pa.py_buffer(data)
     if not _is_sealed(whole):
         return whole
-    number = bytes(whole[3:4])
-    if bytes(whole[:3]) == _MARK[:3] and number > _MARK[3:]:
-        raise StateError(
-            f"{name} has format {number[0]}, or is damaged; this version of Dovetail reads format {_MARK[3]}. Go on "
-            "with the release that wrote it, or a newer one."
-        )
-    body = whole.slice(min(_START, whole.size))
-    if bytes(whole[:_START]) != _MARK + _checksum(body, name + also):
+    number = int.from_bytes(whole[3:4])
+    marked = bytes(whole[:3]) == _MARK
+    if marked and number > _NEWEST:
+        by = bytes(whole[_BY]).decode("ascii", "replace").strip()
+        raise too_new(f"{name} is damaged, or", number, by, _NEWEST)
+    start = _STARTS.get(number, whole.size)
+    body = whole.slice(min(start, whole.size))
+    if (
+        not marked
+        or number not in _STARTS
+        or bytes(whole[_SUM : _SUM + 4]) != _checksum(body, name + also, bytes(whole[8:start]))
+    ):
         raise _damaged(name, "its contents do not match their checksum")
     return body
 
@@ -71,8 +81,8 @@ def _is_sealed(data: pa.Buffer) -> bool:
     return bytes(data[: len(_ARROW)]) != _ARROW and bytes(data[: len(_JSON)]) != _JSON
 
 
-def _checksum(body: bytes | pa.Buffer, name: str) -> bytes:
-    return crc32(body, crc32(name.encode())).to_bytes(4, "little")
+def _checksum(body: bytes | pa.Buffer, name: str, by: bytes) -> bytes:
+    return crc32(body, crc32(by, crc32(name.encode()))).to_bytes(4, "little")
 
 
 def _damaged(name: str, why: str) -> StateError:

@@ -23,6 +23,7 @@ from dovetail.engine.operator.state import FORMAT, read_header
 from dovetail.errors import StateError
 from dovetail.model.fingerprint import fingerprint
 from dovetail.model.query import JoinQuery
+from dovetail.model.stamp import stamp
 from dovetail.model.window import UNBOUNDED_US, TimeWindow
 from dovetail.plan.physical import Plan
 
@@ -57,7 +58,7 @@ def carry_over(old: Plan, new: Plan, state: Changes, fresh: Changes) -> Changes:
             carried[f"window/{name}"] = headers[f"window/{name}"] | {"tail": headers[f"window/{name}"]["end"]}
     since = _complete_from(old.query, new.query, headers["watermarks"], lacking)
     carried["watermarks"] = headers["watermarks"] | ({} if since is None else {"complete_from": since})
-    return Changes(slices, [], json.dumps({"format": FORMAT, "sections": own | carried}).encode())
+    return Changes(slices, [], json.dumps(stamp(FORMAT) | {"sections": own | carried}).encode())
 
 
 def _sections(changes: Changes) -> dict[str, Any]:
@@ -67,8 +68,8 @@ def _sections(changes: Changes) -> dict[str, Any]:
     unknown = [name for name, header in sections.items() if header and name.partition("/")[0] not in known]
     if unknown or not sections:
         raise StateError(
-            "resume: this state is not that of one operator without a budget and without aggregates, and only such a "
-            "state goes over to a changed query. Resume it with the query that left it."
+            "resume: this state is not that of one window join without a budget and without aggregates, and only such "
+            "a state goes over to a changed query. Resume it with the query that left it."
         )
     return sections
 

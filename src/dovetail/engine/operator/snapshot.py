@@ -42,7 +42,10 @@ def read_snapshot(data: bytes) -> tuple[str, Changes]:
     """The fingerprint of the query that wrote it, and all of the state; StateError if the bytes are damaged."""
     start = len(_MAGIC) + _DIGEST
     if not isinstance(data, bytes) or not data.startswith(_MAGIC[:-1]):
-        raise StateError("this is not a Dovetail snapshot; give the bytes that run.snapshot() returned")
+        raise StateError(
+            "this is not a Dovetail snapshot; give the bytes that run.snapshot() returned. What a query has left in a "
+            "checkpoint of Spark goes on with query.migrate(checkpoint, into=...)."
+        )
     found = data[len(_MAGIC) - 1 : len(_MAGIC)]
     if found and found[0] != _MAGIC[-1]:
         raise StateError(

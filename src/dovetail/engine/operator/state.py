@@ -7,7 +7,6 @@ A format that is newer than this code is refused, and the message names the rele
 """
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.header import check_header
 from dovetail.engine.buffer.section import Changes, Section, Slices
 from dovetail.errors import StateError
+from dovetail.model.stamp import check_stamp, stamp
 
 FORMAT = 2  # of the header; a reader of every number before stays below
 
@@ -46,7 +46,7 @@ class State:
 
     def _header(self) -> bytes:
         sections = {section.section: section.header() for section in self._sections}
-        return json.dumps({"format": FORMAT, "by": _release(), "sections": sections}).encode()
+        return json.dumps(stamp(FORMAT) | {"sections": sections}).encode()
 
     def apply(self, changes: Changes) -> None:
         """Take over what another operator of the same plan did to the same state."""
@@ -67,19 +67,8 @@ class State:
 def read_header(header: bytes) -> Header:
     """A header of any format ever written, as the newest has it."""
     found: Header = json.loads(header)
-    number = found.get("format", 1)
-    if not isinstance(number, int) or not 1 <= number <= FORMAT:
-        raise StateError(
-            f"this state has format {number!r} and was written by Dovetail {found.get('by', 'of another release')}; "
-            f"this is {_release()}, which reads formats 1 to {FORMAT}. Go on with the release that wrote it, or a "
-            "newer one."
-        )
+    number = check_stamp("this state", found, FORMAT)
     return {name: value for name, value in _UPGRADES[number](found).items() if name != "by"}
-
-
-def _release() -> str:
-    """This release; looked up, not imported, because the package itself is above all of its layers."""
-    return str(sys.modules["dovetail"].__version__)
 
 
 def _from_1(found: Header) -> Header:

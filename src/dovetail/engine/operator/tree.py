@@ -24,6 +24,7 @@ from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.state import FORMAT
 from dovetail.errors import StateError
 from dovetail.model.query import JoinQuery
+from dovetail.model.stamp import check_stamp, stamp
 from dovetail.model.stream import Stream
 from dovetail.plan.split_query import Operator as OperatorQuery
 
@@ -173,7 +174,7 @@ class Tree:
             new |= {(f"{at}:{section}", number): rows for (section, number), rows in part.new.items()}
             gone += [(f"{at}:{section}", number) for section, number in part.gone]
         headers = [json.loads(part.header) for part in parts]
-        header = {"format": FORMAT, "operators": headers, "tree": self._shape}
+        header = stamp(FORMAT) | {"operators": headers, "tree": self._shape}
         return Changes(new, gone, json.dumps(header).encode())
 
     @property
@@ -183,6 +184,7 @@ class Tree:
     def apply(self, changes: Changes) -> None:
         """Take over the state of a tree of the same shape."""
         header = json.loads(changes.header)
+        check_stamp("this state", header, FORMAT)
         if header.get("tree") != self._shape:
             raise StateError("the snapshot was taken with another plan=; resume it with the one it was taken with")
         for at, node in enumerate(self.nodes):

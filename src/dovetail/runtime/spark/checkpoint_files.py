@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from dovetail.errors import StateError
+from dovetail.model.stamp import stamp
 from dovetail.runtime.files.listing import filesystem
 
 _MARK = "finished"
@@ -29,7 +30,7 @@ def mark_finished(checkpoint: str, batch: int) -> None:
     """Note that a checkpoint is finished, by this batch."""
     store, folder = filesystem(checkpoint)
     with store.open_output_stream(f"{folder}/{_MARK}") as file:
-        file.write(json.dumps({"batch": batch}).encode())
+        file.write(json.dumps(stamp(1) | {"batch": batch}).encode())
 
 
 def query_id_of(checkpoint: str) -> str:

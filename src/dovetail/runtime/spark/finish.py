@@ -37,7 +37,7 @@ from dovetail.runtime.spark.read_state import operators_of, state_variable
 from dovetail.runtime.spark.session import check_session
 from dovetail.runtime.spark.sink.filed import Place, names_of, written
 from dovetail.runtime.spark.spilled_state import StateParts
-from dovetail.runtime.spark.state import read_sealed_header, read_slice
+from dovetail.runtime.spark.state import read_head, read_slice
 from dovetail.runtime.spark.types import arrow_schema, spark_schema
 from dovetail.runtime.spark.unpack import Unpacker
 
@@ -166,7 +166,7 @@ class CloseBucket:
         parts.bind(_Parts({(row["number"],): (row["blob"],) for row in rows if row["name"] is None}))
         operator = self._job.operator(parts)
         for head in (row for row in rows if row["token"] is not None):  # one, or none if no batch has reached it
-            header = read_sealed_header(head["token"], head["blob"], head["lineage"])
+            header, _ = read_head(head["token"], head["blob"], head["lineage"])
             operator.apply(Changes({key: read_slice(key, blob) for key, blob in slices.items()}, [], header))
         given = chain(operator.push(self._blocks(last)) if last else (), operator.close())
         blobs = [_blobs(piece) for piece in in_pieces(given, RESULT_BYTES)]

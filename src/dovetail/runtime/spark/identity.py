@@ -14,7 +14,7 @@ from dovetail.model.query import JoinQuery
 from dovetail.model.stream import Stream
 from dovetail.model.window import TimeWindow
 
-STATE_FORMAT = 2  # part of the fingerprint of a checkpoint
+_DESCRIBED = 2  # the way in which queries are described since format 2 of checkpoints
 
 Stored = Mapping[str, tuple[str, ...]]
 
@@ -119,6 +119,6 @@ def _describe_1(query: JoinQuery) -> str:
     return "\n".join([*streams, join, f"  select {selected}", *aggregates, f"  order {query.order}, late {query.late}"])
 
 
-def fingerprint(description: str, number: int = STATE_FORMAT) -> str:
-    """Different for different descriptions, and for another format of the state."""
+def fingerprint(description: str, number: int = _DESCRIBED) -> str:
+    """Different for different descriptions."""
     return hashlib.sha256(f"{number}\n{description}".encode()).hexdigest()[:32]

@@ -3,6 +3,8 @@
 before "a": + (window/T, 4)      before "b": + (window/T, 5), - (window/T, 3)      token now: "c"
 
 an engine at "b" needs slice 5 and drops 3;  one at "a" needs 4 and 5 and drops 3;  one at "x" must start afresh
+
+As text it also has the number of the checkpoint's format, so that a newer one is known before anything else is read.
 """
 
 import json
@@ -10,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dovetail.engine.buffer.section import SliceKey
+from dovetail.model.stamp import check_stamp, stamp
 
+FORMAT = 3  # of a bucket in a checkpoint; 1 and 2 had a lineage without a number
 REMEMBERED = 16  # batches; more than are ever repeated at once
 
 
@@ -44,12 +48,16 @@ class Lineage:
 
     def to_text(self) -> str:
         """The lineage as JSON."""
-        return json.dumps([[step.before, step.new, step.gone] for step in self.steps])
+        return json.dumps(stamp(FORMAT) | {"steps": [[step.before, step.new, step.gone] for step in self.steps]})
 
     @classmethod
     def from_text(cls, text: str) -> "Lineage":
-        """The inverse of ``to_text``."""
-        return cls(tuple(StateChange(before, _keys(new), _keys(gone)) for before, new, gone in json.loads(text)))
+        """The inverse of ``to_text``; StateError if a newer release wrote it."""
+        told = json.loads(text)
+        if isinstance(told, dict):
+            check_stamp("this checkpoint", told, FORMAT)
+            told = told["steps"]
+        return cls(tuple(StateChange(before, _keys(new), _keys(gone)) for before, new, gone in told))
 
 
 def _keys(pairs: Sequence[Sequence[object]]) -> tuple[SliceKey, ...]:

@@ -1,6 +1,6 @@
 """The queries that share a running operator, as they come and go: each change is a file beside the checkpoint.
 
-    <checkpoint>/queries/part-...   {"version": 3, "program": "5f3a", "members": [...], "sinks": {...}, ...}
+    <checkpoint>/queries/part-...   {"format": 1, "version": 3, "program": "5f3a", "members": [...], ...}
 
 The folder is one more source of the pipeline. So it is in Spark's checkpoint which batch brought a change, to all
 buckets alike, and a batch that is repeated brings it again. Each bucket keeps the set by which it goes in its state.
@@ -22,11 +22,13 @@ from dovetail.control.steered_group import SteeredGroup
 from dovetail.engine.buffer.section import Changes, SliceKey
 from dovetail.engine.operator.group import Group, Setup
 from dovetail.errors import QueryError
+from dovetail.model.stamp import check_stamp, stamp, unstamped
 from dovetail.model.travel import from_text, to_text
 from dovetail.plan.group_queries import Groups
 from dovetail.plan.share_queries import Member, ScheduleName, SharedPlan
 
 SECTION = "queries"
+FORMAT = 1  # of a set as text; at first it did not say so
 _REMEMBERED = 100  # removed queries: rows of theirs may be in a batch that is repeated after a restart
 
 
@@ -84,12 +86,14 @@ class QuerySet:
         written = {name: [(each.name, to_text(each.query)) for each in getattr(self, name)] for name in _MEMBERS}
         sinks = {name: sink for name, sink in self.sinks.items() if not callable(sink)}
         own = {"version": self.version, "program": self.program, "sinks": sinks, "schedule": self.schedule}
-        return json.dumps(own | written)
+        return json.dumps(stamp(FORMAT) | own | written)
 
     @classmethod
     def from_text(cls, text: str) -> "QuerySet":
         """The inverse of ``to_text``."""
-        own = json.loads(text)
+        told = json.loads(text)
+        check_stamp("the set of queries of this checkpoint", told, FORMAT)
+        own = unstamped(told)
         for name in _MEMBERS:
             own[name] = tuple(Member(called, from_text(query)) for called, query in own[name])
         return cls(**own)

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from dovetail.engine.buffer.section import Changes, SliceKey, Slices
 from dovetail.errors import StateError
-from dovetail.runtime.spark.state import read_sealed_header, read_slice
+from dovetail.runtime.spark.state import read_head, read_slice
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _buckets(session: SparkSession, checkpoint: str, operator: int) -> dict[int,
     found = {}
     for row in state_variable(session, checkpoint, operator, "head").collect():
         head, bucket = row.value, _bucket(row)
-        header = read_sealed_header(head.token, bytes(head.header), head.lineage)
+        header, _ = read_head(head.token, bytes(head.header), head.lineage)
         changes = Changes(slices[bucket], [], header)
         found[bucket] = BucketRead(head.fingerprint, origins.get(bucket, "unknown"), changes)
     return dict(sorted(found.items()))

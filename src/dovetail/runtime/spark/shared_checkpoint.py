@@ -1,7 +1,7 @@
 """Where the one join of several sinks keeps its state: in the checkpoint of one of them, and all remember which.
 
-    alarms.checkpoint/shared   {"home": "alarms.checkpoint", "group": "5f3a"}
-    pairs.checkpoint/shared    {"home": "alarms.checkpoint", "group": "5f3a"}
+    alarms.checkpoint/shared   {"format": 1, "by": "0.1.0", "home": "alarms.checkpoint", "group": "5f3a"}
+    pairs.checkpoint/shared    {"format": 1, "by": "0.1.0", "home": "alarms.checkpoint", "group": "5f3a"}
 
 So a pipeline goes on from the same state when queries come and go, also when the one that was first goes.
 """
@@ -9,6 +9,10 @@ So a pipeline goes on from the same state when queries come and go, also when th
 import json
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from dovetail.model.stamp import check_stamp, stamp, unstamped
+
+FORMAT = 1  # of this file; at first it did not say so
 
 
 @dataclass(frozen=True)
@@ -24,13 +28,15 @@ def past_of(session: Any, checkpoint: str) -> Past:
     """Read it, wherever it is."""
     told = lines_of(session, f"{checkpoint}/shared")
     if told:
-        return Past(**json.loads(told[0]))
+        found = json.loads(told[0])
+        check_stamp(f"{checkpoint}/shared", found, FORMAT)
+        return Past(**unstamped(found))
     return Past(alone=bool(lines_of(session, f"{checkpoint}/offsets")))
 
 
 def remember(session: Any, checkpoint: str, past: Past) -> None:
     """Write it, before the join starts."""
-    told = session.createDataFrame([(json.dumps(asdict(past)),)], "value string")
+    told = session.createDataFrame([(json.dumps(stamp(FORMAT) | asdict(past)),)], "value string")
     told.coalesce(1).write.mode("overwrite").text(f"{checkpoint}/shared")
 
 

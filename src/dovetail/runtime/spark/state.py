@@ -53,7 +53,8 @@ class BucketState:
         row = self._head.get()
         if row is None:
             return None
-        token, written_by, header, lineage = row
+        token, written_by, header, text = row
+        own, lineage = read_head(token, bytes(header), text)
         if written_by not in fingerprints:
             (origin,) = self._origin.get() or ("unknown",)
             raise StateError(
@@ -62,8 +63,7 @@ class BucketState:
                 "Give this query a checkpoint location of its own, or run the query that wrote this one. If only the "
                 "cells differ, set join(..., partitions=) to as many as there were."
             )
-        own = read_sealed_header(token, bytes(header), lineage)
-        return Head(token, written_by, own, Lineage.from_text(lineage))
+        return Head(token, written_by, own, lineage)
 
     def save(self, before: Head | None, fingerprint: str, description: str, changes: Changes) -> tuple[str, int]:
         """Write what a batch changed; returns the new token and the bytes written."""
@@ -107,9 +107,9 @@ class BucketState:
         return {key: read_slice(key, blob) for key, blob in found}
 
 
-def read_sealed_header(token: str, header: bytes, lineage: str) -> bytes:
-    """The header of a head as its operator wrote it; StateError if any of the three was changed."""
-    return bytes(unseal(header, _HEAD, token + lineage).to_pybytes())
+def read_head(token: str, header: bytes, lineage: str) -> tuple[bytes, Lineage]:
+    """The header as its operator wrote it, and the lineage; StateError if any of the three was changed or is newer."""
+    return bytes(unseal(header, _HEAD, token + lineage).to_pybytes()), Lineage.from_text(lineage)
 
 
 def read_slice(key: SliceKey, blob: bytes | pa.Buffer) -> pa.RecordBatch:

@@ -28,6 +28,7 @@ from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.state import FORMAT
 from dovetail.engine.policies.stages import Rows
 from dovetail.model.decision import Decision
+from dovetail.model.stamp import check_stamp, stamp
 from dovetail.plan.partition_grid import Grid
 from dovetail.plan.physical import Plan
 from dovetail.plan.split_keys import key_splits, splits_keys
@@ -200,8 +201,8 @@ class Cells:
         self._moved, self._given = False, []
         if len(found) == 1:
             return Changes(new, deleted, found[0].header)
-        header = {"format": FORMAT, "cells": [json.loads(part.header) for part in found], "hot": self._hot.to_json()}
-        return Changes(new, deleted, json.dumps(header).encode())
+        header = {"cells": [json.loads(part.header) for part in found], "hot": self._hot.to_json()}
+        return Changes(new, deleted, json.dumps(stamp(FORMAT) | header).encode())
 
     def _own(self, cell: int) -> str:
         return f"{cell}:" if len(self.cells) > 1 else ""
@@ -209,6 +210,7 @@ class Cells:
     def apply(self, changes: Changes) -> None:
         """Take over a state: of one operator, or of the cells as ``changes`` told it."""
         header = json.loads(changes.header)
+        check_stamp("this state", header, FORMAT)
         headers, self._hot = header.get("cells"), HotKeys.from_json(header.get("hot"))
         self._written = set(changes.new)
         if headers is None:

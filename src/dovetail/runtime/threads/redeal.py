@@ -25,6 +25,7 @@ from dovetail.engine.buffer.section import Changes, Slices
 from dovetail.engine.operator.state import FORMAT, read_header
 from dovetail.model.aggregate import GROUP, UNTIL
 from dovetail.model.query import JoinQuery
+from dovetail.model.stamp import stamp
 from dovetail.plan.keep_groups import keys_of_groups
 from dovetail.plan.partition_grid import Grid, KeyAxis
 from dovetail.plan.split_keys import key_splits
@@ -56,7 +57,7 @@ class State:
 
     def changes(self) -> Changes:
         """For an operator that takes it over."""
-        return Changes(self.slices, [], json.dumps({"format": FORMAT, "sections": self.headers}).encode())
+        return Changes(self.slices, [], json.dumps(stamp(FORMAT) | {"sections": self.headers}).encode())
 
     def parts(self, section: str) -> list[tuple[int, pa.RecordBatch]]:
         """The slices of a section, in order."""

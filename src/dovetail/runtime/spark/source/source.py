@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
+from dovetail.model.stamp import stamp
 from dovetail.runtime.spark.packed import PACKED
 from dovetail.runtime.spark.source.feed import Feed
 from dovetail.runtime.spark.source.tasks import Task, Unread, dealt_out
@@ -34,8 +35,7 @@ except ImportError:  # before Spark 4.2 such a run is one batch of all there is
 
 NAME = "dovetail"
 HOT = ""  # in a position, beside the streams, which have names
-NO_KEYS = {
-    "format": 1,
+NO_KEYS = stamp(1) | {
     "newest": -(1 << 62),
     "past": {},
     "keys": [],
