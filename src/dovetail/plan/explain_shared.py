@@ -17,9 +17,7 @@ _EMBEDDED = "  (embedded, all operators run on one thread, which the schedule gi
 def explain_shared(groups: Groups) -> str:
     """One part per operator: its queries, then its plan."""
     plans = groups.plans
-    head = (
-        f"{len(groups.members)} queries, {len(plans)} operators, schedule {groups.schedule}\n{_ON_SPARK}\n{_EMBEDDED}"
-    )
+    head = f"{len(groups.members)} queries, {len(plans)} operators, schedule {groups.schedule}"
     parts = ["\n".join([*_queries(groups, plan), *_operator(plan)]) for plan in plans.values()]
     return "\n\n".join(["\n".join([head, _ON_SPARK, _EMBEDDED]), *parts])
 
