@@ -68,7 +68,6 @@ FAIL = {
     },
     "share-7": {"LWO is second on Uniform at a load of 0.9, too"},
     "share-9": {"LWO is second on Uniform at a load of 0.9, too"},
-    "share-10": {"Greedy's average is 80 % below LWO's (to within 5 %)"},
     "grub-17": {"the shorter window loses some at 35 %"},
     "share-memory": {"SWF's output buffer is below 3 %, at load 0.9"},
     "grub-8": set(),
