@@ -28,7 +28,8 @@ def headers_together(grid: Grid, cells: Sequence[Headers], slices: Slices, extra
     given = [cell["delivered"] for cell in cells]
     together["delivered"] = {name: (max if name in _TIMES else sum)(each[name] for each in given) for name in given[0]}
     together["diverted"] = together["diverted"] | {"forgotten": sum(c["diverted"]["forgotten"] for c in cells)}
-    together["decision"] = {name: part for name, part in together["decision"].items() if name != "load"}
+    if "decision" in together:  # an as-of join decides nothing
+        together["decision"] = {name: part for name, part in together["decision"].items() if name != "load"}
     if "group" in together:
         rows = sum((Counter(cell["group"]["delivered"]) for cell in cells), Counter[str]())
         together["group"] = together["group"] | {"delivered": dict(rows)}
