@@ -4,14 +4,15 @@ Two streams, one key, windows of a twentieth of the run. Memory holds a quarter 
 tenth of the time: after every nine batches nothing comes for as long as a batch takes, told by two ticks. Counted is
 what is out after each tenth of the input; in the end both must have given the same rows.
 
-On Spark the same is told by files, one of each stream in a batch, and a pause is two seconds in which the clock ticks;
-nothing ends there, so what is still owed when the last file was read is not out.
+On Spark the same is told by files, one of each stream in a batch, and a pause lasts as long as one of the batches
+before it took. What is still owed when the last file was read is not out; it is brought out in the end
+(``query.finish``), so that the rows can be compared.
 """
 
-from itertools import pairwise
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import sleep
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ SCHEMA = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "n": pa.int64()})
 BATCHES, TENTHS, BETWEEN = 360, 10, 9
 BATCH_US, PARTNERS = 10_000, 5
 WINDOW = BATCHES // 20
-SPARK_BATCHES, PAUSE_S = 80, 2.5
+SPARK_BATCHES = 80
 
 
 def run(settings: Settings) -> Report:
@@ -37,53 +38,63 @@ def run(settings: Settings) -> Report:
     whole, whole_sum = outputs(rows, None)
     little, little_sum = outputs(rows, dv.budget(memory=memory, policy="spill"))
     shares = _shares(little, whole)
-    on_spark = [outputs_on_spark(rows, each) for each in (None, dv.budget(memory=memory, policy="spill"))]
+    counts, sums = zip(*(outputs_on_spark(rows, each) for each in (None, memory)), strict=True)
+    spark_shares = _shares(counts[1], counts[0])
     fields: dict[str, Any] = {
         "rows": rows * BATCHES,
         "results": whole_sum.rows,
-        "results_equal": whole_sum == little_sum,
+        "results_equal": whole_sum == little_sum and sums[0] == sums[1],
         "embedded": {"unlimited": whole, "spilling": little, "share": shares, "least_share": min(shares)},
         "spark": {
-            "unlimited": on_spark[0],
-            "spilling": on_spark[1],
-            "share": _shares(on_spark[1], on_spark[0]),
-            "least_share": min(_shares(on_spark[1], on_spark[0])),
+            "results": sums[0].rows,
+            "unlimited": counts[0],
+            "spilling": counts[1],
+            "share": spark_shares,
+            "least_share": min(spark_shares),
         },
     }
     lines = [(f"{10 * at} %", whole[at - 1], little[at - 1], shares[at - 1]) for at in range(1, TENTHS + 1)]
     return Report("Results out so far", ("input", "all the memory", "a quarter", "share"), lines, fields)
 
 
-def _shares(little: list[int], whole: list[int]) -> list[float]:
+def _shares(little: Sequence[int], whole: Sequence[int]) -> list[float]:
     return [few / max(1, all_) for few, all_ in zip(little, whole, strict=True)]
 
 
-def outputs_on_spark(rows: int, budget: Any) -> list[int]:
-    """The results that are out after each tenth of the input of a streaming query with two buckets."""
+def outputs_on_spark(rows: int, memory: dv.Tuples | None) -> tuple[list[int], Sum]:
+    """The results that are out after each tenth of the input of a streaming query with two buckets, and all at last."""
     from dovetail.runtime.spark.session import spark_session
 
-    session, random, found, counts = spark_session(2, name="spill_delay"), np.random.default_rng(3), [0], [0]
+    session, random, found, sums = spark_session(2, name="spill_delay"), np.random.default_rng(3), [], [Sum()]
     with TemporaryDirectory(prefix="dovetail-") as folder:
         for name in "AB":
             (Path(folder) / name).mkdir()
         streams = [_stream(session, folder, name) for name in "AB"]
-        memory = None if budget is None else dv.budget(memory=dv.tuples(budget.size // 2), policy="spill")  # per bucket
-        query = dv.join(*streams, on="A.k = B.k", select="A.n AS a, B.n AS b", budget=memory, partitions=2)
-        writing = query.spark().writeStream.foreachBatch(lambda some, _: counts.append(some.count()))
+        budget = None if memory is None else dv.budget(memory=memory, policy="spill")
+        query = dv.join(*streams, on="A.k = B.k", select="A.n AS a, B.n AS b", budget=budget, partitions=2)
+        writing = query.spark().writeStream.foreachBatch(lambda some, _: sums.append(_sum(some)))
         running = writing.option("checkpointLocation", f"{folder}/checkpoint").start()
+        since = perf_counter()
         for batch in range(SPARK_BATCHES):
             for name in "AB":
                 hidden = Path(folder) / name / f".{batch:04}.parquet"
                 pq.write_table(table(random, batch, rows), hidden)
                 hidden.rename(hidden.with_name(hidden.name[1:]))
             running.processAllAvailable()
-            if batch % BETWEEN == BETWEEN // 2:
-                sleep(PAUSE_S)
+            if not batch:
+                since = perf_counter()  # the first batch also starts the workers
+            elif batch % BETWEEN == BETWEEN // 2:
+                sleep((perf_counter() - since) / BETWEEN)
+                since = perf_counter()
             if (batch + 1) % (SPARK_BATCHES // TENTHS) == 0:
-                found.append(sum(counts))
+                found.append(sum(each.rows for each in sums))
         running.stop()
-    assert all(one <= other for one, other in pairwise(found)), "results stay out"
-    return found[1:]
+        sums.append(_sum(query.finish(f"{folder}/checkpoint", session=session)))
+    return found, sum(sums, Sum())
+
+
+def _sum(rows: Any) -> Sum:
+    return sum_of(rows.toArrow(), ("a", "b"))
 
 
 def _stream(session: Any, folder: str, name: str) -> Any:
