@@ -18,7 +18,6 @@ from dovetail.runtime.spark.layout import Layout
 from dovetail.runtime.spark.operator import Job
 from dovetail.runtime.spark.output import Output, output_of
 from dovetail.runtime.spark.pack import Packer
-from dovetail.runtime.spark.resume import looks_forward
 from tests.simulation.cases import CASES
 
 
@@ -38,7 +37,7 @@ class Pipeline:
     @property
     def can_move(self) -> bool:
         """Whether its state goes over to other partitions: what is spilled, left out or shared stays where it is."""
-        return self.query.budget is None and not self.members and not looks_forward(self.query)
+        return self.query.budget is None and not self.members
 
     @property
     def sheds(self) -> bool:

@@ -11,7 +11,6 @@ import pytest
 import dovetail as dv
 from dovetail.model.window import TimeWindow
 from dovetail.runtime.local import carried_over, complete_from
-from dovetail.runtime.spark.resume import parts_of
 from dovetail.testing import oracle, ordered
 from dovetail.testing.changed import changed_oracle
 from tests.simulation.cases import CASES
@@ -65,13 +64,6 @@ def test_other_partitions_half_way(case: str) -> None:
         expected = _early(truth(made, story.script()))
         assert _early(before) + _early(after) == expected, f"seed {seed}"
         assert made.query.order == "none" or ordered(pa.concat_tables([before, after]))
-
-
-@pytest.mark.parametrize("case", ["as of later rows", "nearest match"])
-def test_what_cannot_go_to_other_partitions_is_refused(case: str) -> None:
-    made = pipeline_of(case, 2)
-    with pytest.raises(dv.StateError, match="wait for answers from later rows"):
-        parts_of(CASES[case].query().local().snapshot(), CASES[case].query().plan, made.job.plan, made.layout)
 
 
 @dataclass(frozen=True)

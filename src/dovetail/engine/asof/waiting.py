@@ -92,7 +92,8 @@ class Waiting:
         self.loaded = rows
 
     def drop(self, numbers: set[int]) -> None:
-        self.asked, self.answers = None, {}
+        if self._number in numbers:
+            self.asked, self.answers = None, {}
 
     def header(self) -> dict[str, Any]:
         return {"number": self._number}

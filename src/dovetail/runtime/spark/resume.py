@@ -18,7 +18,6 @@ from dovetail.engine.buffer.section import Changes, Slices
 from dovetail.engine.operator.snapshot import pack_snapshot, unpack_snapshot
 from dovetail.errors import StateError
 from dovetail.model.fingerprint import fingerprints
-from dovetail.model.query import JoinQuery
 from dovetail.plan.physical import Plan
 from dovetail.runtime.operator_of import operator_of
 from dovetail.runtime.spark.identity import Identity
@@ -50,7 +49,7 @@ def snapshot_of(session: SparkSession, checkpoint: str | Path, plan: Plan, store
 
 def gathered(plan: Plan, stored: Plan, layout: Layout, buckets: Sequence[Changes]) -> bytes:
     """The states of all buckets, in order of their cells, as one snapshot; ``stored``: the plan of their operators."""
-    _check_can_be_dealt(plan.query, buckets[0])
+    _check_can_be_dealt(buckets[0])
     cells = [_live(stored, bucket) for bucket in buckets]
     whole = cells[0] if len(cells) == 1 else gather(plan.query, layout.grid, cells, dict.fromkeys(plan.query.names, 0))
     return pack_snapshot(fingerprints(plan.query)[0], _changed(whole, lambda name, rows: _filled(plan, name, rows)))
@@ -65,23 +64,13 @@ def dealt(session: SparkSession, parts: Sequence[bytes], layout: Layout) -> Data
 def parts_of(snapshot: bytes, plan: Plan, stored: Plan, layout: Layout) -> list[bytes]:
     """The part of every cell, as what its bucket begins with; ``stored``: the plan of the operators."""
     whole = unpack_snapshot(snapshot, *fingerprints(plan.query))
-    _check_can_be_dealt(plan.query, whole)
+    _check_can_be_dealt(whole)
     whole = _changed(whole, lambda name, rows: rows.select(list(stored.columns[name])))
     cells = [whole] if layout.grid.cells == 1 else deal_out(stored.query, layout.grid, whole)
     return [pack_snapshot(str(layout), cell) for cell in cells]
 
 
-def looks_forward(query: JoinQuery) -> bool:
-    """Whether rows of an as-of join wait for an answer that may come after them: which rows wait moves with them."""
-    return any(stream.asof is not None and stream.asof.direction != "backward" for stream in query.streams)
-
-
-def _check_can_be_dealt(query: JoinQuery, state: Changes) -> None:
-    if looks_forward(query):
-        raise StateError(
-            "rows of this as-of join wait for answers from later rows, and cannot be dealt out to other buckets yet. "
-            "Go on where the state was written, with as many partitions."
-        )
+def _check_can_be_dealt(state: Changes) -> None:
     if not can_be_dealt(state):
         raise StateError(
             "this state has parts that cannot be dealt out to other buckets (spilled rows, aggregates, an account of "

@@ -76,4 +76,6 @@ def _numbers(headers: Headers, slices: Slices) -> dict[str, Any]:
             counted[name] = {"tail": 0, "end": sum(rows for _, rows in numbers)}
         elif "next" in header:
             counted[name] = header | {"next": max((number + 1 for number, _ in numbers), default=0)}
+        elif name == "open":  # under which number its only slice is, for the one who replaces it
+            counted[name] = {"number": max((number for number, _ in numbers), default=0)}
     return counted

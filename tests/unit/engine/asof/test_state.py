@@ -139,3 +139,15 @@ def test_columns_of_waiting_rows_may_have_any_name() -> None:
     again = asked.local(run.snapshot())
     assert again.push("B", [{"time": 9, "eligible": False, "k": 1}]).num_rows == 0
     assert again.close()["eligible"].to_pylist() == [False]
+
+
+def test_rows_whose_answers_are_open_stay_while_others_change() -> None:
+    """One operator follows another by what that writes, also by a batch that lets open rows be as they were."""
+    plan = plan_query(query(dv.asof("forward")).model)
+    leads, follows = AsOfOperator(plan), AsOfOperator(plan)
+    for batch in ({"T": rows([10], [0])}, {"Q": rows([12], [9])}, {"T": rows([30], [1])}):
+        assert not sum(found.num_rows for found in leads.push(batch))
+        follows.apply(leads.changes())
+    for operator in (leads, follows):
+        found = pa.Table.from_batches(list(operator.push({"Q": rows([20, 40], [0, 9])})))
+        assert found.select(["t", "q"]).to_pylist() == [{"t": 0, "q": 0}]
