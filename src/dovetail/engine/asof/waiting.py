@@ -28,6 +28,7 @@ class Waiting:
         self.asked: Asked | None = None
         self.answers: dict[str, Answers] = {}
         self._number = 0  # of the slice that holds them
+        self._written = False  # whether there is such a slice
         self._changed = False
         self.loaded: pa.RecordBatch | None = None
 
@@ -82,18 +83,21 @@ class Waiting:
         """All rows, instead of those that were written before, if they are others."""
         if not self._changed:
             return {}, []
-        old, self._number, self._changed = self._number, self._number + 1, False
-        return self._batch(), [(self.section, old)] if old else []
+        gone = [(self.section, self._number)] if self._written else []
+        self._number, self._changed = self._number + 1, False
+        new = self._batch()
+        self._written = bool(new)
+        return new, gone
 
     def state(self) -> Slices:
         return self._batch()
 
     def load(self, number: int, rows: pa.RecordBatch) -> None:
-        self.loaded = rows
+        self.loaded, self._written = rows, True
 
     def drop(self, numbers: set[int]) -> None:
         if self._number in numbers:
-            self.asked, self.answers = None, {}
+            self.asked, self.answers, self._written = None, {}, False
 
     def header(self) -> dict[str, Any]:
         return {"number": self._number}
