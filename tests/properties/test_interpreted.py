@@ -89,7 +89,7 @@ def test_every_structure(on: str, algorithm: str) -> None:
 
 
 def test_the_kernels_of_joins_were_interpreted(interpreted: Endless) -> None:
-    """By the tests above; but for one that sorts more rows than those have."""
+    """By the tests above; but perhaps for one that sorts more rows than those need to have."""
     loops = [each.py_func for each in interpreted.loaded if each._interpreted]
     few = {loop.__name__ for loop in loops if loop.__module__.startswith("dovetail.")} - interpreted.seen
-    assert few == {"_sort_digits"}
+    assert few <= {"_sort_digits"}

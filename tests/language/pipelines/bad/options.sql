@@ -90,10 +90,10 @@ SELECT x.k FROM A x, A y WHERE x.k = y.k WINDOW 1 HOUR;
 
 -- # a share that is none
 CREATE STREAM A (k BIGINT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (format = 'rate');
-INSERT INTO s WITH (format = 'noop', cpu = 7)
+INSERT INTO s WITH (format = 'noop', cpu = 0)
 SELECT x.k FROM A x, A y WHERE x.k = y.k WINDOW 1 HOUR;
---> line 2, column 45: budget(cpu=7.0): it is a number above 0, up to 1
--->     INSERT INTO s WITH (format = 'noop', cpu = 7)
+--> line 2, column 45: budget(cpu=0.0): it is a number of cores above 0, like 0.5
+-->     INSERT INTO s WITH (format = 'noop', cpu = 0)
 -->                                                 ^
 
 -- # a truth that is none
