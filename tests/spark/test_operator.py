@@ -16,7 +16,9 @@ import pytest
 
 import dovetail as dv
 from dovetail.control.reshape import Reshape
+from dovetail.control.steered import Steered
 from dovetail.engine.buffer.sealed import unseal
+from dovetail.engine.buffer.section import Changes
 from dovetail.errors import StateError
 from dovetail.plan.partition_grid import partition_grid
 from dovetail.plan.plan_query import plan_query
@@ -433,6 +435,25 @@ def test_slices_in_each_others_place_are_told(monkeypatch: pytest.MonkeyPatch) -
     values[one], values[other] = values[other], values[one]
     with pytest.raises(StateError, match=r"slice \d+ of 'window/\w' in the checkpoint is damaged"):
         cluster.batch(second, 1)
+
+
+def test_a_worker_that_cannot_catch_up_starts_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What left memory while it was away may not fit what it has; the state itself is whole."""
+    cluster = Cluster("A.k = B.k", "AB", monkeypatch)
+    batches = random_batches("AB", seed=3, batches=4)
+    for push, worker in zip(batches[:3], (0, 1, 1), strict=True):
+        cluster.batch(push, worker)
+    apply, misfits = Steered.apply, [StateError("the state tells epochs of 4 tuples, and there are 6")]
+
+    def applied(steered: Steered, changes: Changes) -> None:
+        if misfits:
+            raise misfits.pop()
+        apply(steered, changes)
+
+    monkeypatch.setattr(Steered, "apply", applied)
+    cluster.batch(batches[3], 0)
+    assert cluster.recalled == ["new", "loaded", "cached", "loaded"]
+    assert_same_rows(cluster.rows(), oracle(cluster.query, batches).rows)
 
 
 def is_sealed(part: Any) -> bool:

@@ -29,6 +29,7 @@ from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.group import Setup
 from dovetail.engine.operator.snapshot import unpack_snapshot
 from dovetail.engine.operator.state import read_header
+from dovetail.errors import StateError
 from dovetail.model.statistics import Statistics
 from dovetail.observe.statistics_report import statistics_report
 from dovetail.plan.physical import Plan
@@ -257,8 +258,8 @@ class JoinOperator:
     def _catch_up(self, cached: Cached, head: Head) -> bool:
         """Apply the batches that an operator missed; False if they are too many, or if it ends up unlike the state.
 
-        Tuples that came and went while it was away leave a gap that slices do not tell of; its header does. One with
-        other queries than the state's is made anew.
+        Tuples that came and went while it was away leave a gap that slices do not tell of; its header does, or what was
+        spilled meanwhile does not fit. One with other queries than the state's is made anew.
         """
         missed = head.lineage.since(cached.token)
         if missed is None:
@@ -266,7 +267,11 @@ class JoinOperator:
         load, drop = missed
         if any(section == QUERIES for section, _ in load):
             return False
-        cached.operator.apply(Changes(self._state.load(load, head), drop, head.header))
+        changes = Changes(self._state.load(load, head), drop, head.header)
+        try:
+            cached.operator.apply(changes)
+        except StateError:
+            return False
         left = cached.operator.changes()
         return not left.new and not left.gone and read_header(left.header) == read_header(head.header)
 
