@@ -34,6 +34,7 @@ class Store:
             if isinstance(s.window, RowWindow)
         }
         self.joined = dict.fromkeys(windows, 0)
+        self._slices = [SliceLog(name, window, doors[name].stored) for name, window in windows.items()]
 
     def seen_by(self, query: JoinQuery) -> tuple[dict[str, int], dict[str, RowWindowed]]:
         """Widths and row windows as a query sees them whose windows are of the same kinds, and no larger."""
@@ -68,7 +69,7 @@ class Store:
 
     def sections(self) -> list[Section]:
         """The windows' parts of the state."""
-        return [SliceLog(name, window, self.doors[name].stored) for name, window in self.windows.items()]
+        return [*self._slices]
 
 
 def _widths(query: JoinQuery) -> dict[str, int]:
