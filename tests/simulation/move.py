@@ -8,6 +8,7 @@ import pandas as pd
 
 from dovetail.engine.buffer.section import Changes
 from dovetail.plan.plan_query import plan_query
+from dovetail.runtime.operator_of import operator_of
 from dovetail.runtime.spark import pipeline
 from dovetail.runtime.spark.resume import gathered, parts_of
 from dovetail.runtime.spark.state import STATE, BucketState
@@ -32,9 +33,10 @@ def _left_by(cluster: Cluster, version: int | None) -> list[Changes]:
             with task(partition, cluster.partitions):
                 state = BucketState(state_variables(transaction, job.spills))  # type: ignore[arg-type]
                 head = state.head(job.identity.fingerprints(job.layouts.here()), "")
-            assert head is not None, "every bucket has been told of every stream"
-            found[number] = Changes(dict(state.load_all()), [], head.header)
-    return [found[number] for number in cluster.layout.numbers]
+            if head is not None:
+                found[number] = Changes(dict(state.load_all()), [], head.header)
+    assert len(found) in (0, len(cluster.layout.numbers)), "a batch tells every bucket of every stream, or has no rows"
+    return [found[number] if found else operator_of(job.plan).state() for number in cluster.layout.numbers]
 
 
 def dealt_to(made: Pipeline, snapshot: bytes, partitions: int, executors: int) -> Cluster:
