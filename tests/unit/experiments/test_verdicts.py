@@ -42,8 +42,6 @@ FAILS: dict[str, set[str]] = {
 UNEXPLAINED = (
     "kang-4: scanning wins from 70 tuples/s on (40 to 100)",
     "kang-5: each crossing is within a factor of two of the formula",
-    "kang-6: HNJ overtakes HHJ between 40 and 100 tuples/s",
-    "kang-7: measured, with our windows, HNJ keeps up longer than HHJ, too",
     "grub-11: lagged streams gain more than aligned ones",
     "grub-12: it falls to a tenth, as the paper's does (to within a factor of two)",
 )
