@@ -41,9 +41,9 @@ soak: .venv/dev.stamp  ## slow tests: five hundred micro-batches on Spark, kille
 simulate: .venv/dev.stamp  ## random faults around the operator on Spark, simulated: MINUTES=10 of them, or OPTIONS="--seed 4711"
 	@$(BIN)/python -m scripts.simulate $(or $(OPTIONS),--minutes $(or $(MINUTES),10))
 
-.PHONY: mutate
-mutate: .venv/dev.stamp  ## small mistakes in a copy of the source, COUNT=20 of them, one at a time: do the tests notice? (about 10 minutes each at most)
-	@$(BIN)/python -m scripts.mutate --count $(or $(COUNT),20) $(OPTIONS)
+.PHONY: mutants
+mutants: .venv/dev.stamp  ## small mistakes in a copy of the source, COUNT=300 of them, one at a time: do the tests notice? (about two hours; it can be ended and goes on)
+	@$(WITH_JAVA) $(BIN)/python -m scripts.mutants --count $(or $(COUNT),300) $(OPTIONS)
 
 test-kafka: .venv/dev.stamp kafka-jars  ## start a Kafka broker on this machine and join its topics on Spark, killed at many points (about a quarter of an hour)
 	@$(WITH_JAVA) PATH="$$JAVA_HOME/bin:$$PATH" $(BIN)/pytest -m kafka
