@@ -111,3 +111,14 @@ def test_with_cpu_enough_memory_goes_to_the_slower_stream() -> None:
     found = split_cpu_and_memory(two(10, 50, 1000.0, 1.0), 1e12, 1000.0)
     assert found.stored == pytest.approx({"A": 1000.0, "B": 0.0}, abs=1e-6)
     assert found.kept["B"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("directions", [two(20, 200, 10.0, 1.0), three(1)], ids=["two", "three"])
+def test_tuples_eight_times_as_large_need_eight_times_the_memory(directions: list[Arriving]) -> None:
+    names = [each.stream for each in directions]
+    budget = 0.3 * total_cost(directions, dict.fromkeys(names, 1.0))
+    small = split_cpu_and_memory(directions, budget, 100.0)
+    large = split_cpu_and_memory(directions, budget, 800.0, dict.fromkeys(names, 8.0))
+    assert sum(small.stored.values()) == pytest.approx(100.0, rel=0.01)
+    assert large.stored == pytest.approx(small.stored)
+    assert large.output == pytest.approx(small.output)
