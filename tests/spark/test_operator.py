@@ -88,6 +88,7 @@ class Cluster:
         self.store = Store()
         self.results: list[pa.RecordBatch] = []
         self.recalled: list[str] = []
+        self.engine: dict[str, Any] = {}
         self.first_recalled: list[str] = []
         self._caches = [EngineCache(limit=4) for _ in range(workers)]
         self._monkeypatch = monkeypatch
@@ -118,6 +119,7 @@ class Cluster:
         blobs = output["blob"].dropna()
         self.results += [batch for value in blobs for batch in from_blob(value, self.query.schema.names)]
         self.recalled.append(report["recalled"])
+        self.engine = report["engine"] | {"joined": report["joined"]}
 
     def header(self) -> bytes:
         """What the last batch wrote beside the slices."""
@@ -289,9 +291,10 @@ def test_many_blobs_per_cell_keep_the_order_of_arrival(monkeypatch: pytest.Monke
     packed = cluster.pack(push)
     assert len(packed) > 2 * few
     arrivals = read_arrivals([packed], cluster.plan.columns)
+    blocks = arrivals.blocks()
     for name, rows in push.batch.items():
         columns = list(cluster.plan.columns[name])
-        assert pa.Table.from_batches([arrivals.blocks[name]]).equals(rows.select(columns).combine_chunks())
+        assert pa.Table.from_batches([blocks[name]]).equals(rows.select(columns).combine_chunks())
         assert arrivals.totals[name]["rows"] == rows.num_rows
 
 

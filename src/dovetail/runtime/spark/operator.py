@@ -49,10 +49,11 @@ from dovetail.runtime.spark.spilled_state import StateParts
 from dovetail.runtime.spark.state import STATE, BucketState, Head
 from dovetail.runtime.spark.streaming_run import query_id
 from dovetail.runtime.spark.variables import Variables
-from dovetail.runtime.spark.worker_memory import settle
+from dovetail.runtime.spark.worker_memory import give_back, settle
 from dovetail.runtime.wall_stopwatch import WallStopwatch
 
 LEAST_LOAD = 0.1  # of an equal part of the budget is each bucket's whatever it gets, lest its windows starve
+PIECE_BYTES = 64 << 20  # of a batch are copied and joined at a time: a worker's memory does not grow with its batches
 RECENT_LOAD = 0.25  # of the load that counts is the last batch's: windows hold what several have brought
 
 
@@ -90,6 +91,16 @@ class Job:
     def paced(self) -> bool:
         """Whether rows wait for CPU time, which passes before they are joined."""
         return self.plan.query.budget is not None and self.plan.query.budget.cpu is not None
+
+    @property
+    def cuts(self) -> bool:
+        """Whether rows of a batch may be joined in pieces of time: not where their order of arrival matters.
+
+        Nor where the rest of the batch does, to know which lie too far ahead or how much there is time for.
+        """
+        query = self.plan.query
+        plain = all(stream.dedup is None and stream.ahead_us is None for stream in query.streams)
+        return plain and query.budget is None and query.late != "divert"
 
     @property
     def spills(self) -> bool:
@@ -141,7 +152,7 @@ class JoinOperator:
         report = Report(bucket, arrivals)
         head, cached = self._recall(report)
         silent = dict.fromkeys(arrivals.newest, BEFORE_ALL)
-        for _ in cached.operator.push(arrivals.blocks, silent, {}):  # tables say nothing about how far streams are
+        for _ in cached.operator.push(arrivals.blocks(), silent, {}):  # tables say nothing about how far streams are
             raise AssertionError("static inputs alone cannot make a result")
         self._save(head, cached, report)
 
@@ -186,13 +197,24 @@ class JoinOperator:
             yield from operator.advance(name, AFTER_ALL)
         if arrivals.now is not None and self._job.paced:
             yield from operator.tick(arrivals.now)
-        yield from operator.push(arrivals.blocks, arrivals.newest, arrivals.spans)
+        yield from self._pushed(operator, arrivals)
         if arrivals.now is not None and not self._job.paced:
             yield from operator.tick(arrivals.now)
         if self._job.once:
             yield from operator.close()
         elif self._job.relays_us is not None:
             yield from heartbeat(self._job.plan.query.schema, operator.frontier, self._job.relays_us)
+
+    def _pushed(self, operator: Operator, arrivals: Arrivals) -> Iterator[pa.RecordBatch]:
+        """All rows, and how far the streams have come; of a large batch, rows in pieces and then how far."""
+        if not self._job.cuts or arrivals.bytes <= PIECE_BYTES:
+            yield from operator.push(arrivals.blocks(), arrivals.newest, arrivals.spans)
+            return
+        times = {stream.name: stream.time for stream in self._job.plan.query.streams}
+        for piece in arrivals.pieces(times, PIECE_BYTES):
+            yield from operator.push(piece, {}, {})
+        yield from operator.push({}, arrivals.newest, arrivals.spans)
+        give_back()
 
     def _share_budget(self, operator: Operator, arrivals: Arrivals, bucket: int) -> None:
         """Its part of the query's budget: as much as it has of late had of the load, and some whatever it had."""

@@ -32,12 +32,13 @@ from dovetail.runtime.hot_keys import Sample
 from dovetail.runtime.spark.blob import BlobColumn, in_pieces, owned
 from dovetail.runtime.spark.left_files import LEAST_BYTES, batch_folder, leave
 from dovetail.runtime.spark.packed import CHANGE, NO_STREAM, PACKED
-from dovetail.runtime.spark.worker_memory import settle
+from dovetail.runtime.spark.worker_memory import give_back, settle
 
 Counts = npt.NDArray[np.int64]
 Parcels = Mapping[str, object]
 
-PIECE_BYTES = 64 << 20  # one worker's memory holds some of them
+PIECE_BYTES = 16 << 20  # a worker's memory holds five of them: as they came, in one block, dealt out, and what is free
+_MANY = 4  # pieces of one task; after fewer the next batch finds their memory again
 _NOTHING = dict.fromkeys(("partition", "sequence", "rows", "null_times", "filtered", "pack_us"), 0)
 
 
@@ -74,7 +75,7 @@ class Packer:
     def packed(self, batches: Iterable[pa.RecordBatch], partition: int) -> Iterator[pa.RecordBatch]:
         """Pack the rows of one place in a batch, a piece at a time that is bounded with all of its copies."""
         settle("packing")
-        seen = sequence = 0
+        seen = sequence = pieces = 0
         widths = [route.width for route in self.routes if route.split != self.stream.name]
         copies = self.grid.copies(self.stream.name) * max(widths, default=1)
         for piece in in_pieces(batches, int(PIECE_BYTES / copies)):
@@ -83,6 +84,9 @@ class Packer:
             yield made
             seen += rows.num_rows
             sequence += made.num_rows
+            pieces += 1
+        if pieces > _MANY:
+            give_back()
 
     def pack(self, rows: pa.RecordBatch, partition: int, sequence: int, position: int) -> pa.RecordBatch:
         """Packed rows for every cell, numbered on from ``sequence``."""

@@ -46,14 +46,13 @@ class Report:
 
     def finished(self, engine: dict[str, Any]) -> dict[str, Any]:
         """The counters of this batch, and what ``Engine.metrics`` says after it."""
-        blocks = self._arrivals.blocks
         return {
             "bucket": self.bucket,
             "recalled": self.recalled,
             "results": self._results,
             "bytes_written": self.written,
             **{f"{name}_us": spent // 1000 for name, spent in self._spent_ns.items()},
-            "joined": {name: block.num_rows for name, block in blocks.items()},
+            "joined": self._arrivals.joined,
             "packed": self._arrivals.totals,
             "engine": engine,
         }

@@ -2,7 +2,8 @@
 
 By default the C library gives large blocks back to the system at once, and Arrow's own allocator does so soon after.
 Every batch then gets its pages anew, zeroed one by one, which takes longer than the copying for which they are wanted.
-Here blocks up to 32 MiB stay with the process, and of what is free at the end of its heap 256 MiB.
+Here blocks up to 32 MiB stay with the process, and of what is free at the end of its heap 256 MiB. Only after work that
+took several pieces is all given back: the next may be of another kind, and must not come on top.
 
 After every task Spark has a worker look for garbage among all of its objects, over 100,000 that were imported and stay:
 40 ms, while the next task waits. So those are left out.
@@ -23,6 +24,12 @@ def settle(kind: str) -> None:
     """Before the first task of a kind, with all imported that it needs."""
     keep_memory()
     gc.freeze()
+
+
+def give_back() -> None:
+    """After large work: what is free goes back to the system, wherever in the heap it is."""
+    if keep_memory():
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @cache

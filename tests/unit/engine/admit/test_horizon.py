@@ -77,7 +77,7 @@ def test_every_bucket_comes_to_the_same_cut(batches: list[Push], ahead: Any) -> 
         packed = pack(join, push)
         for number, engine in enumerate(engines):
             arrivals = read_arrivals([packed[packed["bucket"] == number]], plan.columns)
-            found += list(engine.push(arrivals.blocks, arrivals.newest, arrivals.spans))
+            found += list(engine.push(arrivals.blocks(), arrivals.newest, arrivals.spans))
     found += [batch for engine in engines for batch in engine.close()]
     wanted = oracle(join.model, batches)
     assert len({engine.line.inputs.horizon.reference for engine in engines}) == 1
