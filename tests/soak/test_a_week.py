@@ -1,12 +1,15 @@
 """A week in minutes: started anew, changed and moved over and over, a query loses nothing and stays as small as it was.
 
-SOAK_HOURS and SOAK_RATE make it longer or shorter. Slow, hence a target of its own: make soak.
+SOAK_HOURS (pairs of days) and SOAK_RATE make it longer or shorter. Slow, hence a target of its own: make soak.
 """
 
 import os
-from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import psutil
@@ -15,25 +18,37 @@ import pyarrow.parquet as pq
 import pytest
 
 import dovetail as dv
+from dovetail.engine.buffer.window import Window
+from dovetail.observe import report_file
+from dovetail.runtime import hot_keys
 from dovetail.runtime.start_reports import start_reports
-from tests.soak.week import PER_HOUR, SCHEMA, Chunk, flat, week
+from dovetail.runtime.threads import pays
+from tests.soak.week import PER_HOUR, SCHEMA, Chunk, Readings, week
 
 HOURS = int(os.environ.get("SOAK_HOURS", "168"))
 RATE = float(os.environ.get("SOAK_RATE", "1500"))
 ON = "A.k = B.k AND (A.n + B.n) % 50 = 0"
 pytestmark = pytest.mark.slow
 
-WAYS: list[dict[str, Any]] = [  # what the query is changed to, one after the other; the rows are the same
+SHORT, LONG = "20 minutes", "25 minutes"
+# what the query is changed to, one after the other; but for windows the rows are the same
+WAYS: list[dict[str, Any]] = [
     {},
     {"order": "hold"},
-    {"order": "none", "algorithm": "sorted"},
-    {"order": "adaptive"},
-    {"order": "sync"},
+    {"order": "hold", "window": LONG},
+    {"algorithm": "sorted", "window": LONG},
+    {"order": "adaptive", "window": LONG},
+    {"order": "sync", "window": LONG},
+    {"window": LONG},
 ]
+THREADS = (1, 4)  # four cells: of fewer than three none has so much more than the others that a key is split
+SPARE = {"descriptors": 5, "files": 2}
 
 
-def query(data: dict[str, Any] | None = None, idle: str | None = "30 minutes", **options: Any) -> dv.Query:
-    settings: dict[str, Any] = {"time": "ts", "window": "20 minutes", "delay": "2 minutes", "idle": idle}
+def query(
+    data: dict[str, Any] | None = None, idle: str | None = "30 minutes", window: str = SHORT, **options: Any
+) -> dv.Query:
+    settings: dict[str, Any] = {"time": "ts", "window": window, "delay": "2 minutes", "idle": idle}
     streams = [dv.stream(name, (data or {}).get(name), schema=SCHEMA, **settings) for name in "AB"]
     return dv.join(*streams, on=ON, select="A.row AS a, B.row AS b", **options)
 
@@ -54,81 +69,156 @@ class Seen:
         return self.count, self.sum % 2**64
 
 
-def pushed(run: Any, chunk: Chunk, seen: Seen) -> None:
-    for name, rows in chunk.rows.items():
-        seen.add(run.push(name, rows))
-    seen.add(run.tick(chunk.now_us))
+class Alone:
+    """The query beside the one that is tried: its windows change as well, and nothing else does."""
+
+    def __init__(self, new: Callable[..., dv.Query]) -> None:
+        self._new, self._query, self.seen = new, new(), Seen()
+        self._run = self._query.local(threads=1)
+
+    def push(self, chunk: Chunk, ticks: bool) -> None:
+        for name, rows in chunk.rows.items():
+            self.seen.add(self._run.push(name, rows))
+        if ticks:
+            self.seen.add(self._run.tick(chunk.now_us))
+
+    def follow(self, other: dv.Query, window: str) -> None:
+        if other.model.streams[0].window != self._query.model.streams[0].window:
+            new = self._new(window=window)
+            self._run, self._query = new.resume(self._run.snapshot(), of=self._query, threads=1), new
+
+    def close(self) -> None:
+        self.seen.add(self._run.close())
+
+
+@contextmanager
+def small() -> Iterator[None]:
+    """Inside, small pushes are enough for threads and for keys to be hot, and few reports of runs are kept."""
+    with (
+        patch.object(pays, "LARGE_ROWS", 50),
+        patch.object(hot_keys, "LEAST_ROWS", 200),
+        patch.object(report_file, "KEPT_IN_FOLDER", 3),
+    ):
+        yield
+
+
+def embedded(folder: Path, hours: int, rate: float, leak: Callable[[], object] = lambda: None) -> Readings:
+    """Started anew every three hours, from its own snapshot or as another query, on one thread or on several."""
+    process, readings, old = psutil.Process(), Readings(), query()
+    run, alone, seen = old.local(threads=1), Alone(query), Seen()
+    start_reports(run, old, "soak", folder)
+    for at, chunk in enumerate(week(hours, seed=1, rate=rate), 1):
+        for name, rows in chunk.rows.items():
+            seen.add(run.push(name, rows))
+        seen.add(run.tick(chunk.now_us))
+        alone.push(chunk, ticks=True)
+        leak()
+        metrics = run.metrics()
+        stored = sum(stream["stored"] for stream in metrics["streams"].values())
+        readings.note(chunk.hour, tuples=stored, memory=process.memory_info().rss, descriptors=process.num_fds())
+        readings.note(chunk.hour, split=metrics.get("hot_keys", 0), threads=1 + 3 * ("hot_keys" in metrics))
+        if at % (3 * PER_HOUR) == 0:
+            way, starts = WAYS[at // (6 * PER_HOUR) % len(WAYS)], at // (3 * PER_HOUR)
+            left, new = run.snapshot(), query(**way)
+            readings.note(chunk.hour, files=len(list(folder.iterdir())), bytes_per_tuple=len(left) / stored)
+            run, old = new.resume(left, of=old, threads=THREADS[starts % 2]), new
+            alone.follow(new, way.get("window", SHORT))
+            start_reports(run, old, "soak", folder)
+    seen.add(run.close())
+    alone.close()
+    assert seen.told() == alone.seen.told()
+    assert seen.count > hours
+    readings.check_flat(1.25, SPARE)
+    return readings
 
 
 def test_a_week_embedded(tmp_path: Path) -> None:
-    """Started anew every three hours, from its own snapshot or as another query; beside one that is left alone."""
-    process, old = psutil.Process(), query()
-    run, alone = old.local(threads=1), query().local(threads=1)
-    start_reports(run, old, "soak", tmp_path)
-    seen, expected = Seen(), Seen()
-    readings: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for at, chunk in enumerate(week(HOURS, seed=1, rate=RATE), 1):
-        pushed(run, chunk, seen)
-        pushed(alone, chunk, expected)
-        stored = sum(stream["stored"] for stream in run.metrics()["streams"].values())
-        readings["tuples"].append((chunk.hour, stored))
-        readings["memory"].append((chunk.hour, process.memory_info().rss))
-        readings["descriptors"].append((chunk.hour, process.num_fds()))
-        if at % (3 * PER_HOUR) == 0:
-            left, new = run.snapshot(), query(**WAYS[at // (6 * PER_HOUR) % len(WAYS)])
-            run, old = new.resume(left, of=old, threads=1 + at % 2), new
-            start_reports(run, old, "soak", tmp_path)
-            readings["bytes per tuple"].append((chunk.hour, len(left) / stored))
-    seen.add(run.close())
-    expected.add(alone.close())
-    assert seen.told() == expected.told()
-    assert expected.count > HOURS
-    for name, values in readings.items():
-        flat(name, values, spare=5 if name == "descriptors" else 0)
-    assert len(list(tmp_path.iterdir())) <= 400, "reports of runs that are over are taken away"
+    with small():
+        readings = embedded(tmp_path, HOURS, RATE)
+    threads, split = readings.of("threads"), readings.of("split")
+    assert threads.count(4) > len(threads) / 3, "half of the starts have threads, which small pushes are enough for"
+    on_threads = [(before, now) for of, before, now in zip(threads[1:], split, split[1:], strict=False) if of == 4]
+    assert sum(before == 0 < now for before, now in on_threads) >= HOURS // 48, "a key was hot"
+    assert sum(before > 0 == now for before, now in on_threads) >= HOURS // 48, "and has cooled"
+
+
+KEPT: list[object] = []
+LEAKS: dict[str, tuple[str, Callable[[], object], Any]] = {
+    "rows that are kept": ("memory", lambda: KEPT.append(np.ones(1 << 17)), None),
+    "files that stay open": ("descriptors", lambda: KEPT.append(open(os.devnull)), None),  # noqa: SIM115
+    "a window that forgets nothing": ("tuples", lambda: None, partial(patch.object, Window, "forget", lambda *_: None)),
+    "reports that stay": ("files", lambda: None, partial(patch.object, report_file, "tidy", lambda _: None)),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_leak_is_noticed(leak: str, tmp_path: Path) -> None:
+    what, leaks, patched = LEAKS[leak]
+    with small(), (patched or small)(), pytest.raises(AssertionError, match=f"^{what}: "):
+        embedded(tmp_path, 48, 60, leaks)
+    KEPT.clear()
 
 
 def test_a_week_on_spark(tmp_path: Path) -> None:
-    """An hour in a batch: started anew every six hours, and every day with other partitions; the sink is one folder."""
+    """An hour in a batch: started anew every six hours, every day with other partitions; the sink is one folder."""
+    from dovetail.runtime.spark.metrics import spark_metrics
     from dovetail.runtime.spark.session import spark_session
     from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS
 
-    session = spark_session(cores=2, name="week")
+    kept = {"spark.sql.streaming.minBatchesToRetain": "2", "spark.local.dir": str(tmp_path / "local")}
+    session = spark_session(cores=2, name="week", settings=kept)
     for name in "AB":
         (tmp_path / name).mkdir()
-    alone, made = _over(tmp_path).local(threads=1), Seen()
-    readings: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    partitions, days = 2, 0
-    for at, chunk in enumerate(week(HOURS, seed=2, rate=RATE / 10)):
+    alone, readings, partitions, days = Alone(partial(query, idle=None)), Readings(), 6, 0
+    session.conf.set(SHUFFLE_PARTITIONS, str(partitions))
+    for at, chunk in enumerate(week(HOURS, seed=2, rate=RATE / 5), 1):
         for name, rows in chunk.rows.items():
             pq.write_table(rows, tmp_path / name / f"{at:06}.parquet")
-            made.add(alone.push(name, rows))
-        if (at + 1) % (6 * PER_HOUR):
+        alone.push(chunk, ticks=False)
+        if at % (6 * PER_HOUR):
             continue
         checkpoint = tmp_path / f"checkpoint_{days}"
-        if at + 1 >= (days + 1) * 24 * PER_HOUR:
-            days, before = days + 1, checkpoint
-            checkpoint, partitions = tmp_path / f"checkpoint_{days}", 5 - partitions
-            session.conf.set(SHUFFLE_PARTITIONS, str(partitions))
-            _over(tmp_path).migrate(str(before), str(checkpoint), session=session)
-        started = _over(tmp_path).write(
+        joined = _over(tmp_path, WINDOWS[days % 2])
+        started = joined.write(
             dv.parquet(tmp_path / "out"), str(checkpoint), trigger={"availableNow": True}, session=session
         )
         started.awaitTermination()
-        children = psutil.Process().children(recursive=True)
-        readings["memory"].append((chunk.hour, float(sum(child.memory_info().rss for child in children))))
-        readings["descriptors"].append((chunk.hour, float(sum(child.num_fds() for child in children))))
-        readings["state files"].append((chunk.hour, float(sum(1 for _ in (checkpoint / "state").rglob("*")))))
+        readings.note(chunk.hour, **_held_by_children(), state_files=_files(checkpoint / "state"))
+        last = [bucket["engine"]["streams"] for bucket in spark_metrics(started)[-1]["buckets"]]
+        stored = sum(own["stored"] for streams in last for own in streams.values())
+        readings.note(chunk.hour, tuples=stored, left_files=_files(tmp_path / "local"))
+        if at % (24 * PER_HOUR) == 0 and chunk.hour < HOURS - 1:
+            days, partitions = days + 1, 8 - partitions
+            session.conf.set(SHUFFLE_PARTITIONS, str(partitions))
+            new = _over(tmp_path, WINDOWS[days % 2])
+            new.migrate(str(checkpoint), str(tmp_path / f"checkpoint_{days}"), of=joined, session=session)
+            alone.follow(new, WINDOWS[days % 2])
     session.stop()
     found = Seen()
     for file in (tmp_path / "out").glob("batch=*/*.parquet"):
         found.add(pq.ParquetFile(file).read())
-    assert found.told() == made.told()
-    assert made.count
-    for name, values in readings.items():
-        flat(name, values, factor=1.5)
+    assert found.told() == alone.seen.told()
+    assert found.count
+    readings.check_flat(1.5, SPARE)
 
 
-def _over(path: Path) -> dv.Query:
+WINDOWS = (SHORT, LONG)  # of even days and of odd ones
+
+
+def _over(path: Path, window: str) -> dv.Query:
     """Without ``idle``: how long a stream is silent would be the machine's time."""
-    return query({name: dv.files(path / name, max_files=PER_HOUR) for name in "AB"}, idle=None)
+    return query({name: dv.files(path / name, max_files=PER_HOUR) for name in "AB"}, idle=None, window=window)
+
+
+def _files(folder: Path) -> int:
+    return sum(path.is_file() for path in folder.rglob("*"))
+
+
+def _held_by_children() -> dict[str, float]:
+    children = psutil.Process().children(recursive=True)
+    memory, descriptors = ([of(child) for child in children] for of in (_memory, psutil.Process.num_fds))
+    return {"memory": float(sum(memory)), "descriptors": float(sum(descriptors))}
+
+
+def _memory(child: psutil.Process) -> int:
+    return int(child.memory_info().rss)

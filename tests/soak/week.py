@@ -3,7 +3,7 @@
 for chunk in week(hours=168, seed=1): chunk.rows["A"], chunk.now_us
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,9 +37,10 @@ def week(hours: int, seed: int, rate: float) -> Iterator[Chunk]:
             silent_until = hour + 2
         rows = {}
         for name in "AB":
-            count = int(random.poisson(rate * day_and_night * burst))
+            hot = 12 <= hour % 24 < 17  # when there are rows enough for a key to be hot
+            count = int(random.poisson(rate * day_and_night * burst * (2 if hot else 1)))
             if name == "A" or hour >= silent_until:
-                rows[name] = _rows(random, count, at, first, hot=50 <= hour % 84 < 53)
+                rows[name] = _rows(random, count, at, first, hot)
             first += count
         yield Chunk(hour, rows, (at + 1) * MINUTES * 60 * SECOND)
 
@@ -57,9 +58,23 @@ def _rows(random: np.random.Generator, count: int, at: int, first: int, hot: boo
     )
 
 
-def flat(what: str, readings: list[tuple[float, float]], factor: float = 1.25, spare: float = 0) -> None:
-    """The last quarter is nowhere higher than the second quarter, within a factor; ``readings`` by hour."""
-    end = readings[-1][0]
-    early = max(value for hour, value in readings if end / 4 <= hour < end / 2)
-    late = max(value for hour, value in readings if hour >= end * 3 / 4)
-    assert late <= early * factor + spare, f"{what}: {early:,.0f} early, {late:,.0f} late"
+class Readings:
+    """What was measured, by name and hour."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[tuple[float, float]]] = {}
+
+    def note(self, hour: float, **values: float) -> None:
+        for name, value in values.items():
+            self._found.setdefault(name, []).append((hour, value))
+
+    def of(self, name: str) -> list[float]:
+        return [value for _, value in self._found.get(name, [])]
+
+    def check_flat(self, factor: float, spare: Mapping[str, float]) -> None:
+        """In the last quarter nothing is anywhere higher than in the second, within a factor and something to spare."""
+        for what, found in self._found.items():
+            end = found[-1][0]
+            early = max(value for hour, value in found if end / 4 <= hour < end / 2)
+            late = max(value for hour, value in found if hour >= end * 3 / 4)
+            assert late <= early * factor + spare.get(what, 0), f"{what}: {early:,.0f} early, {late:,.0f} late"
