@@ -34,7 +34,7 @@ from scripts.mutants.tests_of import TestsOf
 _NEW_PROCESS, _BROKEN = 77, 78  # exit codes of a fork: it cannot hold the mistake; this program failed, and no test
 _SLACK = 3.0  # times the CPU time of tests without a mistake: after that they are taken to run for ever
 _START_S = 60.0  # more than it takes to begin: loading, compiling kernels, starting Spark
-_WAITS = 5.0  # times that, by the clock: others may have the processor, or it waits for what does not come
+_WAITS = 3.0  # times that, neither running nor ready to run: it waits for what does not come
 _EXAMPLES = 5  # random cases per test while the map is made: most lines are reached by the first few
 _FULL = 30  # random cases otherwise
 
@@ -98,7 +98,7 @@ class Server:
         """Until a test fails that passes without the mistake, or all that were chosen pass."""
         began = time.monotonic()
         while True:
-            every = [name for name in tests.in_order(mutant) if name in items]
+            every = tests.in_order(mutant)
             chosen = _within(every, tests, self._longest_s)
             if self._with_spark:
                 guessed = tests.guessed(mutant)
@@ -164,7 +164,7 @@ def _run(session: pytest.Session, items: list[pytest.Item], failed: Path) -> int
 def _new_process(names: list[str], most_s: float, log: Path) -> int | None:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *names]
     with log.open("w") as out:
-        started = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
+        started = subprocess.Popen(command, stdout=out, stderr=out, process_group=0)
         return _ended(started.pid, most_s)
 
 
@@ -173,7 +173,7 @@ def _forked(job: Callable[[], int], most_s: float, log: Path) -> int | None:
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
-        os.setsid()
+        os.setpgid(0, 0)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(out, 1)
@@ -190,22 +190,27 @@ def _forked(job: Callable[[], int], most_s: float, log: Path) -> int | None:
 
 def _ended(pid: int, most_s: float) -> int | None:
     """The exit code of a process, or nothing if it took too long; whatever it has started ends with it."""
-    process, ends = psutil.Process(pid), time.monotonic() + _WAITS * most_s
+    process, began = psutil.Process(pid), time.monotonic()
     try:
-        while time.monotonic() < ends:
+        while True:
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
                 return os.waitstatus_to_exitcode(status)
             spent = process.cpu_times()
-            if spent.user + spent.system > most_s:
+            if spent.user + spent.system > most_s or _idle_s(pid, began) > _WAITS * most_s:
                 return None
             time.sleep(0.05)
-        return None
     finally:
         with suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
         with suppress(ChildProcessError):
             os.waitpid(pid, 0)
+
+
+def _idle_s(pid: int, began: float) -> float:
+    """How long a process has neither run nor been ready to: on a busy machine the clock alone says little."""
+    ran_ns, ready_ns, _ = Path(f"/proc/{pid}/schedstat").read_text().split()
+    return time.monotonic() - began - (int(ran_ns) + int(ready_ns)) / 1e9
 
 
 def _mapped(session: pytest.Session, items: list[pytest.Item], part: Path, src: Path) -> int:

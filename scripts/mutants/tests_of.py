@@ -28,6 +28,7 @@ class TestsOf:
             data.read()
             self._lines.update(data)
         self._failing = {name for name in self._seconds if self._seconds[name] < 0}
+        self._collected = set(names)
         self._unseen = [name for name in names if name not in self._seconds]
         self._texts = {file: Path(file).read_text() for file in {_file(name) for name in names}}
 
@@ -43,7 +44,7 @@ class TestsOf:
         """The tests that run the line, or else something of its file; the nearest first."""
         by_line = self._lines.contexts_by_lineno(str(self._src / mutant.path))
         found = set(by_line.get(mutant.line, ())) or set(chain.from_iterable(by_line.values()))
-        return self._ordered(mutant, [name for name in found if name and name not in self._failing])
+        return self._ordered(mutant, [name for name in found & self._collected if name not in self._failing])
 
     def guessed(self, mutant: Mutant) -> list[str]:
         """Tests that were not run for the map, and may run something of the Spark runtime in processes of Spark's."""
