@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dovetail.api.options import check_options
 from dovetail.errors import QueryError
-from dovetail.model.fitting import check_threads
+from dovetail.model.fitting import check_limit, check_threads
 from dovetail.model.query import JoinQuery
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ class Query:
         """Run finite inputs to the end with the embedded engine, in order of event time; ``threads`` as ``local``.
 
         With a ``limit``, it stops as soon as there are so many results: the first in order of time if the query has an
-        order, else those that are found first. Input is then joined in small pieces, so that they come soon.
+        order, else those that are found first. Input is then joined in small pieces, so that they come soon; tables
+        without windows by the plan that is predicted to take the least work for so many (``explain(limit=...)``).
 
         >>> import dovetail as dv, pyarrow as pa
         >>> rows = pa.table({"ts": pa.array(range(1000), pa.timestamp("us")), "k": [1] * 1000})
@@ -107,22 +108,30 @@ class Query:
         costs: bool = True,
         rates: "float | Mapping[str, float] | None" = None,
         keys: "float | Mapping[str, float] | None" = None,
+        limit: int | None = None,
     ) -> str:
         """The plan in words: streams, how each is stored, how each arrival probes, what it costs and gives.
 
         Before any data has come: ``rates`` in tuples per second and ``keys`` as distinct values, one number for
-        all or one per stream (or per key, ``"A.k"``); what is not given is assumed, and the text says so.
+        all or one per stream (or per key, ``"A.k"``); what is not given is assumed, and the text says so. With a
+        ``limit``, the plan of ``collect(limit=...)``, by what the tables themselves have.
         """
         from dovetail.plan.explain import explain
 
-        return explain(self.plan_report(rates, keys), costs)
+        return explain(self.plan_report(rates, keys, limit), costs)
 
     def plan_report(
         self,
         rates: "float | Mapping[str, float] | None" = None,
         keys: "float | Mapping[str, float] | None" = None,
+        limit: int | None = None,
     ) -> dict[str, Any]:
         """What ``explain`` says, as plain values for programs."""
+        if limit is not None and self.model.answered is None:
+            from dovetail.runtime.first_rows import first_report
+
+            check_limit(limit)
+            return first_report(self.model, limit)
         from dovetail.plan.calibrate import load_weights
         from dovetail.plan.tree_report import query_report
 

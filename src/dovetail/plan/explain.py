@@ -22,13 +22,14 @@ def explain(report: Report, costs: bool = True) -> str:
     """A report as text; without ``costs`` only what is done, not what it takes."""
     if "asof" in report:
         return explain_asof(report)
+    costs = costs and "first" not in report  # those of so few rows are no rates
     lines = [_head(report), "plan", *(f"  {line}" for line in draw_plan(report))]
     for name, operator in report.get("parts", {"": report}).items():
         lines += [f"operator {name}"] if name else []
         lines += [*_streams(operator, costs), *_probes(operator, costs), *_leaving(operator), *_aggregates(operator)]
     if costs:
         lines += [*_costs(report), *_splits(report), *_assumed(report)]
-    lines += _budget(report)
+    lines += [*_first(report), *_budget(report)]
     for operator in report.get("parts", {"": report}).values():
         lines += _partitioning(operator)
     return "\n".join(lines)
@@ -108,6 +109,24 @@ def _splits(report: Report) -> Iterator[str]:
     if len(costs) > 1:
         best = min((cost, tree) for tree, cost in costs.items() if tree != "one operator")
         yield f"  one operator: {share(costs['one operator'])}; several, {best[1]}: {share(best[0])}"
+
+
+def _first(report: Report) -> Iterator[str]:
+    """What the first results take, where only so many are wanted."""
+    first = report.get("first")
+    if first is None:
+        return
+    yield f"the first {first['limit']:,} results"
+    if "rows" not in first:
+        come = "in order of time" if first["by_time"] else "as an equal share of each table"
+        yield f"  rows come {come}, in pieces that grow"
+        return
+    whole, rows = first["whole"], first["rows"]
+    others = ", ".join(f"about {number(count)} rows of {name}" for name, count in rows.items() if name not in whole)
+    before = f"all {', '.join(f'{number(rows[name])} rows of {name}' for name in whole)}, then " if whole else ""
+    beside = f"; an equal share of each would take {number(first['shared_s'] * 1e3)}" if whole else ""
+    yield f"  {before}{others}, in pieces that grow"
+    yield f"  predicted: {number(first['seconds'] * 1e3)} ms of work{beside}"
 
 
 def _budget(report: Report) -> Iterator[str]:

@@ -24,7 +24,6 @@ from dovetail.model.stream import Stream
 from dovetail.model.undo import can_be_undone
 from dovetail.plan.explain import explain
 from dovetail.plan.physical import Plan
-from dovetail.plan.plan_query import plan_query
 from dovetail.runtime.finite import load_tables, pushes_of
 from dovetail.runtime.first_rows import first, for_first_rows, in_growing_pieces
 from dovetail.runtime.last_good import LastGood
@@ -329,7 +328,8 @@ def collect(plan: Plan, threads: int | None = None, limit: int | None = None) ->
         operator = operator_of(plan, Hands(threads=threads or usable_cores()))
         return pa.Table.from_batches(_run(operator, pushes), plan.query.schema)
     check_limit(limit)
-    pushes, plan = in_growing_pieces(pushes, plan.query), plan_query(for_first_rows(plan.query))
+    plan, whole = for_first_rows(plan.query, limit)
+    pushes = in_growing_pieces(pushes, plan.query, whole)
     operator = operator_of(plan, Hands(threads=threads or 1))  # threads give results when a whole piece is done
     return pa.Table.from_batches(first(_run(operator, pushes), limit), plan.query.schema)
 

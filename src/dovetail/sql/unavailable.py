@@ -1,6 +1,6 @@
 """The clauses of SQL that the language does not have, refused by name before anything else is read.
 
-    SELECT T.a FROM T, H ... LIMIT 10     ->   LIMIT is not available: a stream has no last row
+    SELECT T.a FROM T, H ... LIMIT 10     ->   LIMIT is not available: a stream has no last row; ...
 
 They are looked for outside parentheses; a word beside a point or after AS is a name.
 """
@@ -13,7 +13,7 @@ from dovetail.sql.place import Source
 from dovetail.sql.reader import depths, span
 
 _AFTERWARDS = "filter the rows that come out"
-_ENDLESS = "a stream has no last row"
+_ENDLESS = "a stream has no last row; the first results of tables are query.collect(limit=...)"
 _APART = "write one query for each part"
 _REASONS = {
     TokenType.WITH: "name each stream in FROM",

@@ -6,13 +6,13 @@ SELECT A.k FROM A, B WHERE A.k = B.k ORDER BY A.k WINDOW 1 MINUTE
 
 -- # LIMIT
 SELECT A.k FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE LIMIT 10
---> line 1, column 54: LIMIT is not available: a stream has no last row
+--> line 1, column 54: LIMIT is not available: a stream has no last row; the first results of tables are query.collect(limit=...)
 -->     SELECT A.k FROM A, B WHERE A.k = B.k WINDOW 1 MINUTE LIMIT 10
 -->                                                          ^^^^^
 
 -- # LIMIT before WINDOW
 SELECT A.k FROM A, B WHERE A.k = B.k LIMIT 10 WINDOW 1 MINUTE
---> line 1, column 38: LIMIT is not available: a stream has no last row
+--> line 1, column 38: LIMIT is not available: a stream has no last row; the first results of tables are query.collect(limit=...)
 -->     SELECT A.k FROM A, B WHERE A.k = B.k LIMIT 10 WINDOW 1 MINUTE
 -->                                          ^^^^^
 
