@@ -49,5 +49,5 @@ def test_workers_of_a_session_are_warm(spark: Any) -> None:
         yield pa.RecordBatch.from_pydict({"parent": [parent], "warm": [warm]})
 
     (row,) = spark.range(1, numPartitions=1).mapInArrow(look, "parent string, warm boolean").collect()
-    assert "dovetail.runtime.spark.daemon" in row.parent
+    assert "dovetail.runtime.spark.fork_server" in row.parent, "itself a fork"
     assert row.warm

@@ -22,11 +22,17 @@ def threads() -> int:
 
 def warm() -> bool:
     """Import what tasks need; whether this process may still be forked."""
+    import pyspark.sql.streaming.stateful_processor_api_client
+    import pyspark.sql.worker.create_data_source
+    import pyspark.sql.worker.lookup_data_sources
+    import pyspark.sql.worker.plan_data_source_read
     import pyspark.worker  # noqa: F401
 
     import dovetail.compiler
+    import dovetail.runtime.files.feed
     import dovetail.runtime.spark.operator
-    import dovetail.runtime.spark.source.read  # noqa: F401
+    import dovetail.runtime.spark.source.read
+    import dovetail.runtime.spark.source.source  # noqa: F401
 
     gc.freeze()  # what is imported is not garbage: workers need not look, after every task
     return threads() == 1

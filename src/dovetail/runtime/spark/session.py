@@ -6,10 +6,10 @@ by bytes (to count bytes Spark asks every column for its size after every row, w
 row does), Arrow's Java side need not check the bounds of every value that Spark asks for in turn, files of a checkpoint
 are renamed by a call of the system and have one checksum, that of the file system, instead of a second file each with
 another, rows go to workers through sockets of the system instead of the network's (both from Spark 4.1 on; others
-ignore it), workers are forked from a process that has imported what they need, and Java maps the classes that it has
-loaded before (``class_archive``). Tracebacks are whole, because
-packers and the operator are to share workers: Spark keeps two sets of them where one has short tracebacks, and its
-stateful operator never has.
+ignore it), workers and all other Python processes are forked from one that has imported what they need
+(``fork_server``), and Java maps the classes that it has loaded before (``class_archive``). Tracebacks are whole,
+because packers and the operator are to share workers: Spark keeps two sets of them where one has short tracebacks, and
+its stateful operator never has.
 """
 
 import os
@@ -31,6 +31,7 @@ from dovetail.runtime.spark.class_archive import archive_options
 from dovetail.runtime.spark.differences.checkpoint_files import renaming_manager
 from dovetail.runtime.spark.differences.fixed_settings import set_if_allowed
 from dovetail.runtime.spark.differences.version import spark_version
+from dovetail.runtime.spark.forking import forking
 from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS, STATE_PARTITIONS
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -44,6 +45,7 @@ MANY_PARTITIONS = 64  # each costs files and a task per batch; from here on that
 # see above; the last is Spark's own default
 AT_ONCE, UNCOUNTED, SPARKS_BYTES = 1_024, str((1 << 31) - 1), str(64 << 20)
 NO_THREADS = {"OMP_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+PYTHONS = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")  # what a context takes as Python when it is made
 UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 
 
@@ -57,12 +59,11 @@ def spark_session(
     file is removed when this process ends, unless it ends with an error.
     """
     cores = cores or os.cpu_count() or 1
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
     for key, value in {**_settings(cores), **(settings or {})}.items():
         builder = builder.config(key, value)
     try:
-        with chatter.sent_away() if quiet else nullcontext(), _without_threads():
+        with chatter.sent_away() if quiet else nullcontext(), _without_threads(), _forked():
             session = _checked_java(builder.getOrCreate())
     except Exception as error:
         if quiet:
@@ -82,6 +83,16 @@ def _without_threads() -> Iterator[None]:
     finally:
         for name in missing:
             del os.environ[name]
+
+
+@contextmanager
+def _forked() -> Iterator[None]:
+    """A context that is made inside has its Python processes forked."""
+    os.environ.update(dict.fromkeys(PYTHONS, forking().python))
+    try:
+        yield
+    finally:
+        os.environ.update(dict.fromkeys(PYTHONS, sys.executable))
 
 
 def _wake_workers(session: SparkSession, cores: int) -> None:

@@ -18,6 +18,27 @@ def _parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
+def _named(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+def _java() -> int:
+    """The Java process that this one works for; 0 in the driver.
+
+    It is above, or below the driver beside the server of which this process is a fork.
+    """
+    above, forked = os.getppid(), False
+    while above > 1:
+        if _named(above) == "java":
+            return above
+        server = "dovetail.runtime.spark.fork_server" in Path(f"/proc/{above}/cmdline").read_text()
+        if forked and not server:
+            children = Path(f"/proc/{above}/task/{above}/children").read_text().split()
+            return next(int(child) for child in children if _named(int(child)) == "java")
+        above, forked = _parent(above), server
+    return 0
+
+
 def _passes(point: str) -> None:
     wanted, count = os.environ["KILL_AT"].split(":")
     notes = Path(os.environ["KILL_NOTES"])
@@ -32,11 +53,9 @@ def _passes(point: str) -> None:
         return
     if os.environ.get("KILL_WORKER"):
         os.kill(os.getpid(), signal.SIGKILL)
-    above = os.getppid()
-    while above > 1 and Path(f"/proc/{above}/comm").read_text().strip() != "java":
-        above = _parent(above)  # worker -> daemon -> Java, or straight to it
-    if above > 1:
-        os.kill(above, signal.SIGKILL)
+    java = _java()
+    if java:
+        os.kill(java, signal.SIGKILL)
     else:
         os.killpg(0, signal.SIGKILL)  # this is the driver, with its Java
     signal.pause()
