@@ -25,7 +25,10 @@ def begin_with_the_copy(root: Path, folder: Path) -> None:
         (folder / "numba").mkdir()
     for kept in folder.rglob(f"*{_KEPT}"):  # of a run that was killed
         kept.replace(kept.with_suffix(".py"))
-    paths = {"PYTHONPATH": f"{folder}/src:{root}", "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": f"{folder}/numba"}
+    shutil.rmtree(folder / "left", ignore_errors=True)
+    (folder / "left").mkdir()  # files that a mutant makes for ever are not everybody's
+    paths = {"PYTHONPATH": f"{folder}/src:{root}", "PYTHONDONTWRITEBYTECODE": "1"}
+    paths |= {"NUMBA_CACHE_DIR": f"{folder}/numba", "TMPDIR": f"{folder}/left"}
     os.chdir(root)
     os.execve(sys.executable, [sys.executable, "-m", "scripts.mutants", *sys.argv[1:]], os.environ | paths)
 
