@@ -165,7 +165,7 @@ def test_a_week_on_spark(tmp_path: Path) -> None:
     from dovetail.runtime.spark.session import spark_session
     from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS
 
-    kept = {"spark.sql.streaming.minBatchesToRetain": "2", "spark.local.dir": str(tmp_path / "local")}
+    kept = {"spark.sql.streaming.minBatchesToRetain": "2"}
     session = spark_session(cores=2, name="week", settings=kept)
     for name in "AB":
         (tmp_path / name).mkdir()
@@ -186,7 +186,7 @@ def test_a_week_on_spark(tmp_path: Path) -> None:
         readings.note(chunk.hour, **_held_by_children(), state_files=_files(checkpoint / "state"))
         last = [bucket["engine"]["streams"] for bucket in spark_metrics(started)[-1]["buckets"]]
         stored = sum(own["stored"] for streams in last for own in streams.values())
-        readings.note(chunk.hour, tuples=stored, left_files=_files(tmp_path / "local"))
+        readings.note(chunk.hour, tuples=stored)
         if at % (24 * PER_HOUR) == 0 and chunk.hour < HOURS - 1:
             days, partitions = days + 1, 8 - partitions
             session.conf.set(SHUFFLE_PARTITIONS, str(partitions))
