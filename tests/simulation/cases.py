@@ -96,6 +96,14 @@ CASES = {
     "spilling by stream": Case(
         "ABC", "A.k = B.k AND A.k = C.k", {"budget": _SPILL, "how": {"B": "left", "C": "full"}}, rows=7
     ),
+    "spilling as of": Case("AB", _KEY, {"budget": _SPILL, "how": {"B": "left"}}, given={"B": {"asof": dv.asof()}}),
+    "spilling as of the nearest of two": Case(
+        "ABC",
+        _TWO_KEYS,
+        {"budget": _SPILL, "order": "hold", "how": {"B": "inner", "C": "left"}},
+        rows=7,
+        given={name: {"asof": dv.asof("nearest", tolerance="2 seconds")} for name in "BC"},
+    ),
     "idle streams": Case("AB", _KEY, stream={"idle": "5 seconds"}, clock=True),
     "idle streams in order": Case("AB", _LESS, {"order": "sync"}, stream={"idle": "3 seconds"}, clock=True),
     "idle left join": Case("AB", _LESS, {"how": "left"}, stream={"idle": "3 seconds"}, clock=True),

@@ -24,6 +24,9 @@ KINDS: list[dict[str, Any]] = [
     {"how": "semi", "order": "sync"},
     {"how": {"B": "left", "C": "full"}, "order": "hold"},
     {"how": {"B": "anti", "C": "left"}},
+    {"how": "left", "asof": {"B": dv.asof()}},
+    {"how": {"B": "inner", "C": "left"}, "asof": {"B": dv.asof(), "C": dv.asof("forward", "2 seconds")}},
+    {"asof": {"B": dv.asof("nearest"), "C": dv.asof("nearest", "1 second")}, "order": "hold"},
 ]
 
 
@@ -32,8 +35,9 @@ KINDS: list[dict[str, Any]] = [
 def test_spilled_parts_wander_with_their_bucket(
     options: dict[str, Any], seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    by_stream = isinstance(options.get("how"), dict)
-    names, on = ("ABC", "A.k = B.k AND A.n < B.n AND A.k = C.k") if by_stream else ("AB", "A.k = B.k AND A.n < B.n")
+    several = isinstance(options.get("how"), dict) or len(options.get("asof", {})) > 1
+    names, on = ("ABC", "A.k = B.k AND A.k = C.k") if several else ("AB", "A.k = B.k")
+    on += "" if "asof" in options else " AND A.n < B.n"
     cluster = Cluster(on, names, monkeypatch, workers=2, budget=LITTLE, **options)
     far = Push({name: random_rows(place, 5, 600, 1, first_row=9000) for place, name in enumerate(names)})
     batches = [*random_batches(names, seed=seed, batches=8, count=25), far]

@@ -72,11 +72,6 @@ def test_of_a_stream() -> None:
         ),
         (
             "Tq",
-            {"on": "T.k = q.k", "budget": dv.budget(memory="1 MB", policy="spill")},
-            "what may be it stands in memory only. Take policy='fail'",
-        ),
-        (
-            "Tq",
             {"on": "T.k = q.k", "budget": dv.budget(memory="1 MB")},
             "do not go together: a row that is left out would make another the best",
         ),

@@ -70,4 +70,6 @@ AnyGroup = SteeredGroup | AsOfGroup
 
 def group_of(shared: SharedPlan, setup: Setup | None = None, meter: Callable[[], float] | None = None) -> AnyGroup:
     """The operator of a group that starts; in an as-of join there is nothing to control."""
-    return AsOfGroup(shared) if shared.plan.query.answered is not None else SteeredGroup.of(shared, setup, meter)
+    if shared.plan.query.answered is None:
+        return SteeredGroup.of(shared, setup, meter)
+    return AsOfGroup(shared, None if setup is None else setup.store)

@@ -148,12 +148,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         _AS_OF | {"budget": SHEDS},
         "a row that is left out would make another the best",
-        "Take memory with policy='fail', or give a shorter tolerance.",
-    ),
-    Refusal(
-        _AS_OF | {"budget": ("memory spill",)},
-        "the best row is looked up by key when a row is answered, and what may be it stands in memory only",
-        "Take policy='fail'; a shorter tolerance, ttl= of a table, or more partitions leave fewer rows in each.",
+        "Take memory with policy='spill' or 'fail', or give a shorter tolerance.",
     ),
     Refusal(
         _AS_OF | {"aggregates": ("yes",)},

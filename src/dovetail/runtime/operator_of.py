@@ -42,7 +42,7 @@ def operator_of(plan: Plan, hands: Hands | None = None) -> Operator:
     """The operator of a query, a tree of them, or that of an as-of join."""
     hands = hands or Hands()
     if plan.query.answered is not None:
-        new = partial(AsOfOperator, plan)
+        new = partial(AsOfOperator, plan, hands.store)
         grid = thread_grid(plan.query, hands.threads)
         return new() if grid.cells == 1 else Cells(plan, grid, new, new)
     tree = asked_tree(plan.query)

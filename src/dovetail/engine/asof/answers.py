@@ -16,6 +16,7 @@ Flags = npt.NDArray[np.bool_]
 class Answers:
     """For each row the stored row that is its answer so far (-1: none), and whether another may still follow.
 
+    Where the version of a table that holds at its time is no answer, ``chosen`` is -2 less that row.
     ``due``: from this watermark on none can. ``slots``: the keys that were asked for. ``seen``: up to which time
     the stream has been searched.
     """
@@ -25,6 +26,21 @@ class Answers:
     due: Integers
     slots: npt.NDArray[np.int32]
     seen: Integers
+
+    @property
+    def kept(self) -> Integers:
+        """The stored rows that were decided by: without one of them an older one would be the answer."""
+        rows = np.where(self.chosen < -1, -2 - self.chosen, self.chosen)
+        return rows[rows >= 0]
+
+    def move(self, places: Integers, numbers: npt.NDArray[np.int32]) -> None:
+        """Stored rows and slots have other numbers now."""
+        chosen, known = self.chosen, self.slots >= 0
+        if len(places):
+            valid, other = places[np.maximum(chosen, 0)], -2 - places[np.maximum(-2 - chosen, 0)]
+            self.chosen = np.where(chosen >= 0, valid, np.where(chosen < -1, other, -1))
+        if len(numbers):
+            self.slots = np.where(known, numbers[np.maximum(self.slots, 0)], -1).astype(np.int32)
 
     def at(self, rows: Integers | Flags | slice) -> "Answers":
         """The answers of some of the rows."""

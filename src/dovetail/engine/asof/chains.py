@@ -161,6 +161,21 @@ class Chains:
         self.cleared += 1
         return places, numbers
 
+    @property
+    def live(self) -> Integers:
+        """The rows that are not gone, the oldest first."""
+        return np.flatnonzero(~self.rows.gone[: self.rows.size])
+
+    def revive(self, rows: Integers) -> None:
+        """Rows that are asked for after all are not gone."""
+        self.gone -= int(np.count_nonzero(self.rows.gone[rows]))
+        self.rows.gone[rows] = False
+
+    def drop(self, rows: Integers) -> None:
+        """These rows leave, and those that are gone."""
+        self.rows.gone[rows] = True
+        self.clear(np.empty(0, np.int64), np.empty(0, np.int32))
+
     def restart(self) -> None:
         """Forget everything."""
         self.rows.keep(np.empty(0, np.int64))

@@ -70,6 +70,10 @@ class StoredRows:
         values = self._columns[name].take(np.maximum(rows, 0))
         return pc.if_else(pa.array(there), values, pa.scalar(None, values.type))
 
+    def taken(self, rows: Integers) -> pa.RecordBatch:
+        """Some rows as Arrow, copied."""
+        return pa.RecordBatch.from_arrays([column.take(rows) for column in self._columns.values()], list(self._columns))
+
     def batch(self, first: int, last: int) -> pa.RecordBatch:
         """A range of rows as Arrow, copied."""
         arrays = [column.slice(first, last) for column in self._columns.values()]

@@ -96,7 +96,7 @@ class Side:
 
     def answer(self, asked: Asked, reach: int) -> Answers:
         """The answers to some rows, as far as a stream that has come as far as ``reach`` can give them."""
-        slots, times = self._slots_of(asked), asked.times + self._offset
+        slots, times = self._slots_of(asked, self.asof.waits), asked.times + self._offset
         none = np.full(len(asked), -1, np.int64)
         if self.asof.direction == "backward":
             chosen = self._before(asked, slots)
@@ -125,26 +125,71 @@ class Side:
             answers.chosen[rows] = np.where((after >= 0) & nearer, after, before)
         answers.open[rows] = ~due[rows] & (after < 0)
 
+    def candidates(self, asked: Asked) -> Integers:
+        """Which rows stored here may be answers, whatever is stored elsewhere: of a table whatever their conditions."""
+        slots, found = self._slots_of(asked, adds=False), []
+        if self.asof.direction != "forward":
+            found.append(self._latest(asked, slots))
+        if self.asof.waits:
+            found.append(self._after(asked, slots, asked.times + (self._offset + self.asof.gap_us)))
+        rows = np.unique(np.concatenate(found))
+        return rows[rows >= 0]
+
+    def found_here(self, asked: Asked) -> Flags:
+        """Which rows have an answer here that no older row can take away: the best of those before them."""
+        if self.asof.waits:
+            return np.zeros(len(asked), np.bool_)
+        return self._latest(asked, self._slots_of(asked, adds=False)) >= 0
+
+    def reaches(self, earliest: int, latest: int, asked: Asked) -> bool:
+        """Whether rows between these times may be answers to some of those, which are in order of time."""
+        back = 0 if self.asof.direction == "forward" else self._within
+        ahead = self._within if self.asof.waits else 0
+        first, last = int(asked.times[0]) + self._offset, int(asked.times[-1]) + self._offset
+        return earliest <= last + ahead and latest >= first - back
+
+    def certain_from(self, time: int) -> int:
+        """From which watermark on a row of this time has its answer whatever comes; unknown without a tolerance."""
+        within = self.asof.tolerance_us
+        return BEFORE_ALL if within is None or not self.asof.waits else time + self._offset + within + 1
+
+    def needed_from(self, since: int) -> int:
+        """Rows before this are no answer to any that is not before ``since``."""
+        return since + self._offset - (0 if self.asof.direction == "forward" else self._within)
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether a row is the answer to nothing that comes after its successor."""
+        return self.asof.direction != "forward" and (self._judged is not None or not self._conditions)
+
     def forget(self, since: int, waiting: Answers | None) -> None:
         """No row before ``since`` will be asked for; answers that wait keep the rows they have chosen."""
-        chains, asof, since = self.chains, self.asof, since + self._offset
-        if asof.direction == "forward":
-            chains.expire(since)
-        else:
-            chains.expire(since - self._within)
-            if self._judged is not None or not self._conditions:
-                chains.give_way(since - asof.gap_us)
+        chains = self.chains
+        self._let_go(since)
         if chains.cluttered:
-            pinned = np.empty(0, np.int64) if waiting is None else waiting.chosen[waiting.chosen >= 0]
+            pinned = np.empty(0, np.int64) if waiting is None else waiting.kept
             asked = np.empty(0, np.int32) if waiting is None else waiting.slots[waiting.slots >= 0]
             places, numbers = chains.clear(pinned, asked)
             if waiting is not None:
-                waiting.chosen = _moved(waiting.chosen, places)
-                waiting.slots = _moved(waiting.slots, numbers)
+                waiting.move(places, numbers)
 
-    def _slots_of(self, asked: Asked) -> Small:
-        """The slots of the keys that are asked for; -1 where there can be no answer."""
-        adds, table = self.asof.waits, self.chains.slots
+    def _let_go(self, since: int) -> None:
+        self.chains.expire(self.needed_from(since))
+        if self.gives_way:
+            self.chains.give_way(since + self._offset - self.asof.gap_us)
+
+    def left(self, since: int) -> pa.RecordBatch:
+        """The rows that may be answers to one that is not before ``since``."""
+        self._let_go(since)
+        return self.chains.rows.taken(self.chains.live)
+
+    def codes(self, columns: Mapping[str, pa.Array], length: int) -> Integers:
+        """Numbers of keys, the same for equal ones."""
+        return np.zeros(length, np.int64) if self._own is None else derive(self._own, self._named(columns), length)[0]
+
+    def _slots_of(self, asked: Asked, adds: bool) -> Small:
+        """The slots of the keys that are asked for; -1 where there can be no answer, or none yet without ``adds``."""
+        table = self.chains.slots
         codes, known = np.zeros(len(asked), np.int64), asked.eligible
         if self._bound is not None:
             codes, valid = derive(self._bound, asked.columns, len(asked))
@@ -164,16 +209,20 @@ class Side:
 
     def _before(self, asked: Asked, slots: Small) -> Integers:
         """The best rows before the times."""
+        found = self._latest(asked, slots)
+        return found if self._judged is None else self._valid(asked, found, self._judged)
+
+    def _latest(self, asked: Asked, slots: Small) -> Integers:
+        """The same, of a table the versions whether they are valid or not."""
         times = asked.times + self._offset
         since, until = times - self._within, times - self.asof.gap_us
         if self._judged is not None or not self._conditions:
             found, times = self.chains.last_until(slots, until), self.chains.rows.times
-            found = np.where(times[found] >= since, found, -1) if len(times) else found
-            return found if self._judged is None else self._valid(asked, found, self._judged)
+            return np.where(times[found] >= since, found, -1) if len(times) else found
         return self._met(asked, slots, since, until, latest=True)
 
     def _valid(self, asked: Asked, found: Integers, judged: tuple[Expression, ...]) -> Integers:
-        """The versions that are valid and meet all conditions."""
+        """The versions that are valid and meet all conditions; -2 less those that do not."""
         rows = np.flatnonzero(found >= 0)
         if len(rows) and self._asks_for:
             pairs, keep = self._pairs(asked, rows, found[rows]), np.ones(len(rows), np.bool_)
@@ -181,7 +230,7 @@ class Side:
                 keep &= met(condition, pairs, len(rows))
             for own in judged:
                 keep &= is_true(own, pairs, len(rows))
-            found[rows[~keep]] = -1
+            found[rows[~keep]] = -2 - found[rows[~keep]]
         return found
 
     def _after(self, asked: Asked, slots: Small, since: Integers) -> Integers:
@@ -230,8 +279,3 @@ class Side:
 
 def _is_hashed(key: Key) -> bool:
     return len(key.expressions) > 1 or not is_exact(key.expressions[0].type)
-
-
-def _moved(places: npt.NDArray[np.signedinteger], to: npt.NDArray[np.signedinteger]) -> npt.NDArray[np.signedinteger]:
-    """Rows or slots by their new numbers; -1 stays."""
-    return np.where(places >= 0, to[np.maximum(places, 0)], -1).astype(places.dtype) if len(to) else places

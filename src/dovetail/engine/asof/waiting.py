@@ -12,14 +12,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dovetail.engine.asof.answers import Answers, together
-from dovetail.engine.asof.side import Asked
+from dovetail.engine.asof.side import Asked, Side
+from dovetail.engine.block.time_order import places_in_order
 from dovetail.engine.buffer.section import SliceKey, Slices
 
 Integers = npt.NDArray[np.int64]
 
 
 class Waiting:
-    """Rows of the answered stream, and the answers of each side to them; None if there are no rows."""
+    """Rows of the answered stream, and the answers of each side to them; None if there are no rows.
+
+    Without answers, while rows of some side are on disk, they are answered anew when those are read.
+    """
 
     section = "open"
 
@@ -50,7 +54,21 @@ class Waiting:
             columns = {name: pa.concat_arrays([old.columns[name], more]) for name, more in asked.columns.items()}
             self.asked = Asked(columns, np.concatenate([old.times, asked.times]), _both(old, asked))
             self.answers = {name: together([self.answers[name], more]) for name, more in answers.items()}
+            places = None if self.answers else places_in_order(self.asked.times)
+            self.asked = self.asked if places is None else self.asked.at(places)
         self._changed = True
+
+    def answer(self, sides: Mapping[str, Side], reach: Mapping[str, int]) -> None:
+        """Answer all rows anew."""
+        if self.asked is not None:
+            self.answers = {name: side.answer(self.asked, reach[name]) for name, side in sides.items()}
+
+    def give_up(self) -> Asked | None:
+        """All rows leave, without answers."""
+        asked = self.asked
+        if asked is not None:
+            self.asked, self.answers, self._changed = None, {}, True
+        return asked
 
     def take(self, rows: Integers) -> tuple[Asked, dict[str, Answers]]:
         """These rows leave, with their answers."""
@@ -72,12 +90,7 @@ class Waiting:
         self._changed = True
 
     def _batch(self) -> Slices:
-        if self.asked is None:
-            return {}
-        eligible = np.ones(len(self.asked), np.bool_) if self.asked.eligible is None else self.asked.eligible
-        arrays = [pa.array(self.asked.times), pa.array(eligible), *self.asked.columns.values()]
-        names = ["time", "eligible", *(name for _, name in self.asked.columns)]
-        return {(self.section, self._number): pa.RecordBatch.from_arrays(arrays, names)}
+        return {} if self.asked is None else {(self.section, self._number): rows_of(self.asked)}
 
     def changes(self) -> tuple[Slices, list[SliceKey]]:
         """All rows, instead of those that were written before, if they are others."""
@@ -105,19 +118,24 @@ class Waiting:
     def restore(self, header: dict[str, Any]) -> None:
         self._number, self._changed = int(header["number"]), False
 
-    def read_back(self) -> Asked | None:
-        """The rows that were loaded, without answers; they are then no longer here."""
-        rows, self.loaded = self.loaded, None
-        if rows is None:
-            return None
-        self.asked, self.answers = None, {}
-        columns = {(self._stream, name): rows.column(at) for at, name in enumerate(rows.schema.names) if at > 1}
-        eligible = np.asarray(rows.column(1).to_numpy(zero_copy_only=False), np.bool_)
-        return Asked(columns, rows.column(0).to_numpy(), None if eligible.all() else eligible)
+    def read_back(self) -> None:
+        """The rows that were loaded are those that wait, without answers."""
+        if self.loaded is not None:
+            self.asked, self.answers, self.loaded = asked_of(self._stream, self.loaded), {}, None
 
-    def unchanged(self) -> None:
-        """What is here is what was written."""
-        self._changed = False
+
+def rows_of(asked: Asked) -> pa.RecordBatch:
+    """Rows as they are written."""
+    eligible = np.ones(len(asked), np.bool_) if asked.eligible is None else asked.eligible
+    names = ["time", "eligible", *(name for _, name in asked.columns)]
+    return pa.RecordBatch.from_arrays([pa.array(asked.times), pa.array(eligible), *asked.columns.values()], names)
+
+
+def asked_of(stream: str, rows: pa.RecordBatch) -> Asked:
+    """The inverse."""
+    columns = {(stream, name): rows.column(at) for at, name in enumerate(rows.schema.names) if at > 1}
+    eligible = np.asarray(rows.column(1).to_numpy(zero_copy_only=False), np.bool_)
+    return Asked(columns, rows.column(0).to_numpy(), None if eligible.all() else eligible)
 
 
 def _both(one: Asked, other: Asked) -> npt.NDArray[np.bool_] | None:

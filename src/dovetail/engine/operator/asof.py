@@ -1,6 +1,7 @@
 """The operator of as-of joins: each row of one stream with the best row of every other, once that is certain.
 
     push      read -> admit -> wait -> store settled rows -> answer rows -> results, in order if asked
+    work      rows that do not fit into memory go to disk; what was owed for that is answered
     settle    rows that can be no answer any more are forgotten
 
 Rows wait at the gate until time has passed them: a row of an as-of stream until nothing at or before its time can come
@@ -21,7 +22,6 @@ import pyarrow as pa
 from dovetail.engine.admit.diverted import Diverted
 from dovetail.engine.admit.door import REASONS, Lateness, Read
 from dovetail.engine.admit.inputs import Batch, Inputs, Spans
-from dovetail.engine.asof.answers import Answers
 from dovetail.engine.asof.result import Results
 from dovetail.engine.asof.side import Asked, Side
 from dovetail.engine.asof.stored import Stored
@@ -33,7 +33,9 @@ from dovetail.engine.buffer.section import Changes, HeaderSection, Section, whol
 from dovetail.engine.deliver.hold import result_times
 from dovetail.engine.operator.readings import Readings
 from dovetail.engine.operator.state import State
-from dovetail.engine.policies.memory.limit import Limit
+from dovetail.engine.policies.asof.holdings import Holdings
+from dovetail.engine.policies.asof_policy import asof_policy
+from dovetail.engine.policies.spill.store import PartStore
 from dovetail.engine.policies.stages import Rows
 from dovetail.model.decision import Decision
 from dovetail.plan.physical import Attribute, Plan, Storage
@@ -68,9 +70,9 @@ class _Given(HeaderSection):
 
 
 class AsOfOperator:
-    """One as-of join of any number of streams."""
+    """One as-of join of any number of streams; what leaves the memory of a budget goes to ``store``, or to files."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, store: PartStore | None = None) -> None:
         query = plan.query
         assert query.answered is not None
         self.plan = plan
@@ -83,15 +85,15 @@ class AsOfOperator:
         self._ordered = query.order != "none"
         self._held = Pile("held", result_times, BEFORE_ALL, query.schema.names)
         self._given = _Given()
-        self._limit = None if query.budget is None else Limit(query.budget)
+        self._holdings = Holdings(self.inputs, self.sides, self._waiting, self._held)
+        self._memory = asof_policy(plan, self._holdings, store)
         self._state = State(self.sections())
 
     def push(
         self, blocks: Mapping[str, Batch], newest: Mapping[str, int] | None = None, spans: Spans | None = None
     ) -> Rows:
         """One batch of one or several streams; rows that do not fit are found before anything has changed."""
-        if self._limit is not None:
-            self._limit.admit(blocks, self._bytes, self._tuples)
+        self._memory.admit(blocks)
         return self._push(self.inputs.read(blocks), newest, spans)
 
     def _push(self, read: Mapping[str, Read], newest: Mapping[str, int] | None, spans: Spans | None) -> Rows:
@@ -113,12 +115,14 @@ class AsOfOperator:
     def tick(self, now_us: int) -> Rows:
         """It is now this time."""
         self.inputs.watermarks.tick(now_us)
+        self._memory.tick(self.inputs.watermarks.clock.passed, self.inputs.arrived())
         yield from self._proceed()
 
     def close(self) -> Rows:
         """Nothing will come any more from any stream."""
         self.inputs.watermarks.close()
         yield from self._proceed()
+        self._memory.close()
 
     def _proceed(self) -> Rows:
         marks = self.inputs.watermarks
@@ -134,16 +138,19 @@ class AsOfOperator:
         for name, side in self.sides.items():
             if name in blocks:
                 side.store(blocks[name])
-        results = [*self._resolved(), *self._answered(blocks.get(self._name))]
-        since = min(marks[self._name], self.inputs.gate.earliest(self._name))
+        yield from self._given_out([*self._resolved(), *self._answered(blocks.get(self._name))])
+        for rows in self._memory.work(self._results, self._end):
+            yield from self._given_out([rows])
+        since = min(marks[self._name], self.inputs.gate.earliest(self._name), self._memory.earliest)
         for name, side in self.sides.items():
             side.forget(since, self._waiting.answers.get(name))
-        yield from self._given_out(results)
+        self._memory.tidy(since)
+        yield from self._given_out([])
 
     def _resolved(self) -> Rows:
         """What has waited, and is certain now."""
         asked = self._waiting.asked
-        if asked is None:
+        if asked is None or not self._memory.is_whole:
             return
         for name, side in self.sides.items():
             if side.asof.waits:
@@ -159,14 +166,15 @@ class AsOfOperator:
         if block is None:
             return
         asked = Asked({(self._name, name): each for name, each in block.columns.items()}, block.times, block.eligible)
-        answers = {name: side.answer(asked, self.inputs.watermarks[name]) for name, side in self.sides.items()}
-        asked, answers = _without(asked, answers, self._results.hopeless(answers))
-        open_ = undecided(list(answers.values()))
-        if open_.any():
-            rows = np.flatnonzero(open_)
-            self._waiting.add(asked.at(rows), {name: each.at(rows) for name, each in answers.items()})
-            asked, answers = _without(asked, answers, open_)
-        yield from self._results.rows(asked, answers, self._end)
+        found = self._memory.found(asked)
+        if not found.all():
+            self._waiting.add(asked.at(np.flatnonzero(~found)), {})
+            asked = asked.at(np.flatnonzero(found))
+        if not len(asked):
+            return
+        rows, still, answers = self._results.settled(asked, self.inputs.watermarks.all(), self._end)
+        self._waiting.add(still, answers)
+        yield from rows
 
     @property
     def _end(self) -> int:
@@ -182,7 +190,7 @@ class AsOfOperator:
                 else:
                     self._given.results += rows.num_rows
                     yield rows
-        due = self._held.release(max(self.inputs.watermarks.frontier, self._held.limit)) if self._ordered else None
+        due = self._held.release(max(self.frontier, self._held.limit)) if self._ordered else None
         if due is not None:
             self._given.results += due.num_rows
             yield due
@@ -198,7 +206,7 @@ class AsOfOperator:
         """Its parts of the state."""
         doors = self.inputs.doors
         stored = [Stored(side, doors[name].stored) for name, side in self.sides.items()]
-        return [*self.inputs.sections(), *stored, self._waiting, self._held, self._given]
+        return [*self.inputs.sections(), *stored, self._waiting, self._held, self._given, *self._memory.sections()]
 
     def changes(self) -> Changes:
         """What to write to a state store since the last call."""
@@ -214,12 +222,11 @@ class AsOfOperator:
         self.resume()
 
     def resume(self) -> None:
-        """Answer again the rows that wait, if they were read back."""
-        asked = self._waiting.read_back()
-        if asked is not None:
-            marks = self.inputs.watermarks
-            self._waiting.add(asked, {name: side.answer(asked, marks[name]) for name, side in self.sides.items()})
-            self._waiting.unchanged()
+        """Answer again the rows that wait: those that they had chosen may stand elsewhere."""
+        self._waiting.read_back()
+        if self._memory.is_whole:
+            self._waiting.answer(self.sides, self.inputs.watermarks.all())
+        self._memory.agree()
 
     @property
     def diverted(self) -> Diverted:
@@ -232,44 +239,33 @@ class AsOfOperator:
 
     def awaits(self, now_us: int) -> bool:
         """Whether it would matter to be told the time."""
-        return self.inputs.watermarks.awaits(now_us)
+        return self._memory.awaits() or self.inputs.watermarks.awaits(now_us)
+
+    def share(self, load: float, weight: float) -> None:
+        """Such a part of the query's load is this operator's of late, and of its budget."""
+        self._memory.share(load, weight)
 
     @property
     def frontier(self) -> int:
         """No stream will send anything older, and no result before it is still owed."""
-        return self.inputs.watermarks.frontier
+        return self._memory.held_back(self.inputs.watermarks.frontier)
 
     def metrics(self) -> dict[str, Any]:
         """Counters and sizes so far."""
-        diverted = self.inputs.diverted
+        diverted, account = self.inputs.diverted, self._memory.metrics()
         return {
             "streams": {name: self._stream_metrics(name) for name in self.inputs.doors},
             "results": self._given.results,
             "late_results": 0,
             "held": len(self._held),
             "held_bytes": self._held.nbytes,
-            "waiting_bytes": self._waiting_bytes,
+            "waiting_bytes": self._holdings.arriving_bytes,
             "order": "hold" if self._ordered else "none",
             "frontier": self.frontier,
-            "bytes": self._bytes,
+            "bytes": self._holdings.nbytes,
             **({"diverted": diverted.metrics()} if diverted.wanted else {}),
-            **({"memory": self._limit.metrics(self._bytes, self._tuples)} if self._limit else {}),
+            **({"memory": account} if account else {}),
         }
-
-    @property
-    def _waiting_bytes(self) -> int:
-        return sum(pile.nbytes for pile in self.inputs.gate.piles.values())
-
-    @property
-    def _bytes(self) -> int:
-        stored = sum(side.chains.nbytes for side in self.sides.values()) + self._waiting.nbytes
-        beside = self._held.nbytes + self.inputs.diverted.nbytes + self.inputs.repeats_bytes
-        return stored + beside + self._waiting_bytes
-
-    @property
-    def _tuples(self) -> int:
-        stored = sum(side.chains.stored for side in self.sides.values())
-        return stored + len(self._waiting) + self.inputs.gate.waiting
 
     def _stream_metrics(self, name: str) -> dict[str, Any]:
         door, side = self.inputs.doors[name], self.sides.get(name)
@@ -289,11 +285,3 @@ class AsOfOperator:
         pile = self.inputs.gate.piles[self._name]
         behind = self.inputs.watermarks[name] - side.asof.offset_us
         return int(np.count_nonzero(pile.times >= behind)) if len(pile) else 0
-
-
-def _without(asked: Asked, answers: dict[str, Answers], gone: Any) -> tuple[Asked, dict[str, Answers]]:
-    """The rows that are not gone."""
-    if not gone.any():
-        return asked, answers
-    rows = np.flatnonzero(~gone)
-    return asked.at(rows), {name: each.at(rows) for name, each in answers.items()}

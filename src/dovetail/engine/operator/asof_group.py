@@ -29,6 +29,7 @@ from dovetail.engine.operator.around import Around
 from dovetail.engine.operator.asof import AsOfOperator
 from dovetail.engine.operator.group import fit, with_epochs
 from dovetail.engine.operator.state import State, read_header
+from dovetail.engine.policies.spill.store import PartStore
 from dovetail.engine.policies.stages import Rows
 from dovetail.errors import QueryError
 from dovetail.model.expression import columns_of
@@ -120,10 +121,10 @@ class AsOfGroup(Around):
 
     operator: AsOfOperator
 
-    def __init__(self, shared: SharedPlan) -> None:
-        self.shared = shared
+    def __init__(self, shared: SharedPlan, store: PartStore | None = None) -> None:
+        self.shared, self._store = shared, store
         self._name = shared.plan.query.answered or ""
-        self.operator = AsOfOperator(with_epochs(shared.plan, [self._name]))
+        self.operator = AsOfOperator(with_epochs(shared.plan, [self._name]), store)
         self._members = _Members(shared.members)
         self._held = Pile("held/named", result_times, BEFORE_ALL)
         self._state = State([*self.operator.sections(), self._held, self._members])
@@ -223,9 +224,13 @@ class AsOfGroup(Around):
             self._members.change(shared.members, self.operator.inputs.latest)
             self._renew()
             return self
-        other = AsOfGroup(shared)
+        other = AsOfGroup(shared, self._store)
         other.apply(self.state())
         return other
+
+    def share(self, load: float, weight: float) -> None:
+        """Such a part of the load is this group's of late, and of the budget."""
+        self.operator.share(load, weight)
 
     suspended = 0  # every push is worked off
 

@@ -13,6 +13,7 @@ from typing import Any
 from dovetail.engine.block.time_range import BEFORE_ALL
 from dovetail.engine.buffer.header import check_header
 from dovetail.engine.buffer.section import Changes, Section, Slices
+from dovetail.engine.policies.spill.section import SPILLED
 from dovetail.errors import StateError
 from dovetail.model.stamp import check_stamp, stamp
 
@@ -51,7 +52,9 @@ class State:
     def apply(self, changes: Changes) -> None:
         """Take over what another operator of the same plan did to the same state."""
         headers = read_header(changes.header)["sections"]
-        if {name for name, _ in changes.new} - {section.section for section in self._sections}:
+        spilled = headers.get(SPILLED, {}).get("parts")  # on Spark their rows are not among the slices
+        stored = {name for name, _ in changes.new} | ({SPILLED} if spilled else set())
+        if stored - {section.section for section in self._sections}:
             raise StateError("the state holds spilled rows; go on with a budget(memory=..., policy='spill') as before")
         for section in self._sections:
             check_header(section.section, headers.get(section.section, {}), section.header())

@@ -25,6 +25,8 @@ from dovetail.control.steered import Steered
 from dovetail.control.steered_group import group_of as group_of_plan
 from dovetail.engine.block.time_range import AFTER_ALL, BEFORE_ALL
 from dovetail.engine.buffer.section import Changes, SliceKey
+from dovetail.engine.operator.asof import AsOfOperator
+from dovetail.engine.operator.asof_group import AsOfGroup
 from dovetail.engine.operator.contract import Operator
 from dovetail.engine.operator.group import Setup
 from dovetail.engine.operator.snapshot import unpack_snapshot
@@ -223,6 +225,8 @@ class JoinOperator:
             return
         own = float(told[self._job.layouts.here().numbers.index(bucket)] / told.sum())
         now = LEAST_LOAD / len(told) + (1 - LEAST_LOAD) * own
+        if isinstance(operator, AsOfOperator | AsOfGroup):
+            operator.share(now, RECENT_LOAD)
         for readings in operator.statistics():
             before = readings.decision.load if readings.decision.load < 1 else now  # 1: it has had no part yet
             assert isinstance(operator, Steered), "operators with a budget are steered"

@@ -151,3 +151,33 @@ def test_rows_whose_answers_are_open_stay_while_others_change() -> None:
     for operator in (leads, follows):
         found = pa.Table.from_batches(list(operator.push({"Q": rows([20, 40], [0, 9])})))
         assert found.select(["t", "q"]).to_pylist() == [{"t": 0, "q": 0}]
+
+
+def test_an_invalid_version_stays_the_answer_of_rows_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The version of time 5 is replaced, that of time 1 is kept for the row of time 3: it is not that of time 6."""
+    monkeypatch.setattr("dovetail.engine.asof.chains._FEW", 1)
+    streams = [
+        dv.stream("T", time="ts", schema=SCHEMA),
+        dv.stream("Q", time="ts", schema=SCHEMA, asof=dv.asof("forward")),
+        dv.table("V", key="k", time="ts", schema=SCHEMA),
+    ]
+    text = "T.k = Q.k AND T.k = V.k AND V.v >= 0"
+    joined = dv.join(*streams, on=text, select="T.ts AS t, V.v AS v", how={"Q": "inner", "V": "left"})
+    run = joined.local()
+
+    def versions(times: list[int], keys: list[int], values: list[int]) -> pa.Table:
+        return pa.table([pa.array(times).cast(pa.timestamp("us")), pa.array(keys), pa.array(values)], SCHEMA)
+
+    run.push("V", versions([1, 5], [1, 1], [7, -1]))
+    run.push("V", versions([10] * 9, list(range(2, 11)), [0] * 9))
+    run.advance("V", 19)
+    run.advance("Q", 7)
+    run.push("T", rows([3, 6], [1, 1]))
+    run.push("V", versions([20] * 10, list(range(1, 11)), [0] * 10))
+    run.advance("V", 50)
+    run.advance("T", 40)
+    run.push("V", versions([60], [99], [0]))
+    run.advance("T", 45)
+    run = joined.local(snapshot=run.snapshot())
+    found = pa.concat_tables([run.push("Q", rows([100], [1])), run.close()])
+    assert sorted(found["v"].to_pylist(), key=str) == [7, None]

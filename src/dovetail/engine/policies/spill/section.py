@@ -1,12 +1,14 @@
 """Spilled parts in the state: their rows as slices, what is known of them in the header."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from dovetail.engine.buffer.header import finite
 from dovetail.engine.buffer.section import SliceKey
 from dovetail.engine.policies.spill.part import EPOCH, Part, checked_runs, epochs_of, runs_of
+from dovetail.engine.policies.spill.store import PartStore
 from dovetail.errors import StateError
 
 if TYPE_CHECKING:
@@ -15,40 +17,57 @@ if TYPE_CHECKING:
 SPILLED = "spilled"
 
 
-class Spilled:
-    """One section for all streams; parts are numbered through."""
+class Spilling(Protocol):
+    """Who has parts, by number, in a store."""
+
+    store: PartStore
+
+    @property
+    def parts(self) -> Mapping[int, Any]: ...
+
+
+class SpilledSlices:
+    """The rows of parts as slices: one section for all streams; parts are numbered through."""
 
     section = SPILLED
 
-    def __init__(self, spill: "Spill") -> None:
-        self._spill = spill
+    def __init__(self, spill: Spilling) -> None:
+        self._held_by = spill
         self._written: set[int] = set()
 
     def changes(self) -> tuple[dict[SliceKey, pa.RecordBatch], list[SliceKey]]:
         """Parts written and deleted since the last call, unless they are kept in the state anyway."""
-        if self._spill.store.is_state:
+        if self._held_by.store.is_state:
             return {}, []
-        now = set(self._spill.parts)
+        now = set(self._held_by.parts)
         new, gone = now - self._written, self._written - now
         self._written = now
         return self._read(new), [(self.section, number) for number in sorted(gone)]
 
     def state(self) -> dict[SliceKey, pa.RecordBatch]:
         """All parts."""
-        return {} if self._spill.store.is_state else self._read(set(self._spill.parts))
+        return {} if self._held_by.store.is_state else self._read(set(self._held_by.parts))
 
     def _read(self, numbers: set[int]) -> dict[SliceKey, pa.RecordBatch]:
-        return {(self.section, number): self._spill.store.read(number) for number in sorted(numbers)}
+        return {(self.section, number): self._held_by.store.read(number) for number in sorted(numbers)}
 
     def load(self, number: int, rows: pa.RecordBatch) -> None:
         """A part read back goes to disk again."""
-        self._spill.store.write(number, rows)
+        self._held_by.store.write(number, rows)
         self._written.add(number)
 
     def drop(self, numbers: set[int]) -> None:
         for number in numbers & self._written:
-            self._spill.store.delete(number)
+            self._held_by.store.delete(number)
         self._written -= numbers
+
+
+class Spilled(SpilledSlices):
+    """The parts of an engine, and what is known of them in the header."""
+
+    def __init__(self, spill: "Spill") -> None:
+        super().__init__(spill)
+        self._spill = spill
 
     def header(self) -> dict[str, Any]:
         spill = self._spill
