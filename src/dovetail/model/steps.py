@@ -80,6 +80,26 @@ def kept_for_us(streams: Sequence[Stream], words: Mapping[str, How]) -> dict[str
     return kept
 
 
+def known_after_us(streams: Sequence[Stream], words: Mapping[str, How]) -> dict[str, dict[str, int]]:
+    """For each stream that keeps its rows: how far after a row's time each stream before it must have come.
+
+    Then nothing of that stream decides any more whether something before fits the row. What fits has come by the end of
+    the row's window. Whether it lacks a stream is known when that has passed it: at most the longest after that any
+    combination before that stream stays. Whether a row begins one that fits is known when that is known of it.
+    """
+    known: dict[str, dict[str, int]] = {}
+    stays, lacked = _length_us(streams[0]), {streams[0].name: 0}
+    for stream in streams[1:]:
+        word, own = words[stream.name], _length_us(stream)
+        if word in KEEPING:
+            longest = {name: max([us, *(each.get(name, 0) for each in known.values())]) for name, us in lacked.items()}
+            known[stream.name] = {name: min(own + us, UNBOUNDED_US) for name, us in longest.items()}
+        lacked[stream.name] = 0 if word in ("inner", "right") else stays
+        stays = min(stays, own) if word in ("inner", "right") else stays
+        stays = max(stays, own) if word in KEEPING else stays
+    return known
+
+
 def _length_us(stream: Stream) -> int:
     assert isinstance(stream.window, TimeWindow)
     return stream.window.length_us

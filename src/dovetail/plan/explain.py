@@ -76,10 +76,10 @@ def _leaving(report: Report) -> Iterator[str]:
     leaving = report.get("leaving")
     if leaving:
         yield "rows without partners"
-        yield f"  rows of {', '.join(leaving['look'])} look for what is missing when they leave"
+        yield f"  rows of {', '.join(leaving['look'])} look for what is missing when that is certain"
         yield f"  rows of {', '.join(leaving['kept'])} are kept until those of {leaving['first']} they meet have left"
         if not leaving["probes"]:
-            yield "  rows that arrive are stored and do not probe: every result comes out when its rows leave"
+            yield "  rows that arrive do not probe for complete results: every result lacks a row of some stream"
 
 
 def _aggregates(report: Report) -> Iterator[str]:

@@ -199,24 +199,35 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Way:
+    """How tuples of a stream find the combinations of the streams ``present`` before it whose partners they are.
+
+    Without any it is that of the first stream's tuples, or of those that begin a combination of their own.
+    ``outlasts``: they stay at least as long as the first stream's tuple in it.
+    """
+
+    present: frozenset[str]
+    stages: tuple[Stage, ...] = ()
+    outlasts: bool = False
+
+
+@dataclass(frozen=True)
 class Steps:
-    """Of a join of one stream after the other: the way back to the first of each stream that may lack a partner.
+    """Of a join of one stream after the other: the ways back of each stream's tuples, and those onwards.
 
     ``stages[stream, present]`` is how partners of combinations of the streams ``present`` are found; there are none if
     it has no entry. Tuples of ``kept`` streams are asked for until all of the first that they can meet have left.
-    ``alone[stream]`` is the way back of tuples that come out where nothing before fits them, if one goes all the way.
     """
 
-    gathers: Mapping[str, tuple[Stage, ...]]
+    ways: Mapping[str, tuple[Way, ...]]
     stages: Mapping[tuple[str, frozenset[str]], Stage]
     kept: frozenset[str]
-    alone: Mapping[str, tuple[Stage, ...]]
 
     @property
     def levels(self) -> list[Level]:
         """All steps, for whoever stores what they read."""
-        gathered = [stage for stages in (*self.gathers.values(), *self.alone.values()) for stage in stages]
-        return [stage.level for stage in (*gathered, *self.stages.values())]
+        back = [stage for ways in self.ways.values() for way in ways for stage in way.stages]
+        return [stage.level for stage in (*back, *self.stages.values())]
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
     A LEFT JOIN B ON A.k = B.k LEFT JOIN C ON A.k = C.k
 
-A combination that lacks a partner is certain when the first of its members leaves, so the member that leaves first
-looks for it: it gathers the streams joined before its own, then goes on from stream to stream, with partners where
-there are some and without where there are none. Streams whose rows stay at least as long as the first one's need not.
+A combination that lacks a partner is certain when its rows have come and the streams that it lacks have passed what
+could join it. Whoever is the last to make it so looks for it, from tuples of one stream: back to the combinations of
+the streams before, then on from stream to stream, with partners where there are some and without where there are none.
 
-    a leaves:   B?   partners b:  C?  none:  (a, b, -)           b leaves:   A?   a, still there:   C?  none:  (a, b, -)
-                     none:        C?  partners c:  (a, -, c)     none:  (a, -, -)
+    c comes:        back to A    no b, and none can come:    (a, -, c)
+    C passes b:     back to A    on to C, none:              (a, b, -)
+    B passes a:     on to B, none       on to C, c:          (a, -, c)
 
 Which conditions hold depends on who is there: those of a missing stream do not, so each set of present streams has
 steps of its own. Complete combinations are not made here: they came out when their last member was stored.
@@ -24,47 +25,35 @@ from dovetail.model.steps import needed_by, step_of
 from dovetail.plan.choose_probe_order import choose_probe_order
 from dovetail.plan.join_graph import applicable, close_equalities, key_classes
 from dovetail.plan.levels import level_of, levels_of, to_verify
-from dovetail.plan.physical import Attribute, Key, Level, Number, Stage, Steps, Vector, key_access
+from dovetail.plan.physical import Attribute, Key, Level, Number, Stage, Steps, Vector, Way, key_access
 
 Present = frozenset[str]
 _HIDING = ("semi", "anti")  # words of streams whose rows are in no combination
 
 
 def plan_steps(query: JoinQuery, algorithms: Mapping[str, Algorithm]) -> Steps:
-    """The ways of tuples that leave, and what each stage on them looks for."""
-    names, words = query.names, query.words
-    stages = {
-        (name, present): stage
-        for name, present in _reachable(query)
-        if (stage := _stage(query, name, present, algorithms)) is not None
-    }
-    first = next(at for at, name in enumerate(names) if words.get(name, "inner") != "inner")
-    leaving = [at for at in range(len(names)) if _leaves(query, at)]
+    """The ways of tuples to what they lack, and what each stage on them looks for."""
+    stages = dict(_stages(query, algorithms))
     lasting = outlasting(query.streams, query.predicates)
-    gathers = {names[at]: _gather(query, names[: at + 1], algorithms) for at in leaving if names[at] not in lasting}
-    alone = {name: _back(query, name, algorithms) for name in query.keeping}
-    kept = {names[at] for at in leaving if names[at] in lasting}
-    return Steps(gathers, stages, frozenset(names[first:]) | kept, alone)
+    ways: dict[str, list[Way]] = {name: [] for name in query.names}
+    for name in (query.names[0], *query.keeping):
+        ways[name].append(Way(frozenset()))
+    for name, present in stages:
+        if query.words[name] != "anti":  # one that comes makes nothing certain
+            complete = len(present) == query.names.index(name)
+            ways[name].append(Way(present, _back(query, name, present, algorithms), complete and name in lasting))
+    first = next(at for at, name in enumerate(query.names) if query.words.get(name, "inner") != "inner")
+    return Steps({name: tuple(some) for name, some in ways.items()}, stages, frozenset(query.names[first:]))
 
 
-def _back(query: JoinQuery, name: str, algorithms: Mapping[str, Algorithm]) -> tuple[Stage, ...]:
-    """The steps from a stream to all that are joined before it, if a combination can have them all."""
-    names = query.names[: query.names.index(name) + 1]
-    return () if any(query.words.get(each) in _HIDING for each in names) else _gather(query, names, algorithms)
-
-
-def _leaves(query: JoinQuery, at: int) -> bool:
-    """Whether a stream may be the last member of a combination before the first one that is missing."""
-    words = list(query.words.values())
-    return all(word not in _HIDING for word in words[:at]) and any(word != "inner" for word in words[at:])
-
-
-def _reachable(query: JoinQuery) -> Iterator[tuple[str, Present]]:
-    """Every stream to be joined, with every set of streams that may be there then."""
+def _stages(query: JoinQuery, algorithms: Mapping[str, Algorithm]) -> Iterator[tuple[tuple[str, Present], Stage]]:
+    """Every step to a stream, from every set of streams that may be there then and that it can join."""
     reached = {frozenset(query.names[:1])}
     for name, word in query.words.items():
-        yield from ((name, present) for present in reached)
-        longer = {present | {name} for present in reached} if word not in _HIDING else set()
+        found = {present: _stage(query, name, present, algorithms) for present in sorted(reached, key=sorted)}
+        joined = {present: stage for present, stage in found.items() if stage is not None}
+        yield from (((name, present), stage) for present, stage in joined.items())
+        longer = {present | {name} for present in joined} if word not in _HIDING else set()
         begun = {frozenset({name})} if name in query.keeping else set()
         reached = longer | (reached if word not in ("inner", "right") else set()) | begun
 
@@ -98,19 +87,22 @@ def _not_implied(level: Level, known: Sequence[Predicate], name: str, names: Seq
             yield each
 
 
-def _gather(query: JoinQuery, names: Sequence[str], algorithms: Mapping[str, Algorithm]) -> tuple[Stage, ...]:
-    """The steps from a stream to all that are joined before it."""
-    *_, last = names
-    own = [predicate for predicate in query.predicates if step_of(predicate, query.names) in names]
-    known = close_equalities(own)
+def _back(query: JoinQuery, name: str, present: Present, algorithms: Mapping[str, Algorithm]) -> tuple[Stage, ...]:
+    """The steps from a stream to those that are present before it; the first of them is joined to nothing."""
+    names = [each for each in query.names if each in present or each == name]
+    others = names[1:]
+    own = [predicate for predicate in query.predicates if step_of(predicate, query.names) in others]
+    there = [predicate for predicate in own if predicate_streams(predicate) <= {*names}]
+    alone = tuple(condition for each in others for condition in _own_conditions(query, each))
+    known = close_equalities(there)
     found: list[Stage] = []
-    bound = frozenset({last})
-    for level in levels_of(last, choose_probe_order(last, names, known), known, algorithms):
+    bound = frozenset({name})
+    for level in levels_of(name, choose_probe_order(name, names, known), known, algorithms):
         bound |= {level.stream}
-        decided = [each for each in own if level.stream in predicate_streams(each) <= bound]
-        alone = _own_conditions(query, level.stream) + (() if found else _own_conditions(query, last))
-        found.append(_checked(level, decided, alone))
-    return tuple(found)
+        decided = [each for each in there if level.stream in predicate_streams(each) <= bound]
+        found.append(_checked(level, decided))
+    missing = tuple(each for each in own if each not in there)
+    return (*found[:-1], replace(found[-1], with_null=(*alone, *missing)))
 
 
 def _own_conditions(query: JoinQuery, name: str) -> tuple[Residual, ...]:

@@ -84,7 +84,8 @@ def _leaving(plan: Plan) -> dict[str, Any] | None:
     if plan.steps is None:
         return None
     names, seen = plan.query.names, len(plan.query.seen)
-    look, kept = ([name for name in names if name in each] for each in (plan.steps.gathers, plan.steps.kept))
+    look = [name for name, ways in plan.steps.ways.items() if ways]
+    kept = [name for name in names if name in plan.steps.kept]
     return {"first": names[0], "look": look, "kept": kept, "probes": seen == len(names)}
 
 

@@ -12,18 +12,17 @@ A combination that goes on without a row is certain once none can come any more:
 has one, has the time of its newest member. One that begins later has the time at which it is certain that the row fits
 nothing before it (``kept_for_us``), or its row's own time if that is so at the end only.
 
-What is complete comes out when its last row has come. What is certain later comes out when the first of the members
-that it had when it went on leaves: all streams but its own have passed its ``time + window``. Rows that always stay as
-long as that of the first stream (``outlasting``) are not asked. A row that begins a combination comes out when all
-streams have passed the time at which that is certain.
+It is certain, and comes out, when its rows have come and nothing can undo it any more. A partner that was there stays.
+Where there was none, one could come up to the smallest ``time + window`` of the members that the combination had then:
+so that stream, and no other, must have passed this. A row that begins a combination comes out when each stream before
+it has passed what could still decide about it (``known_after_us``).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from dovetail.model.intervals import outlasting
 from dovetail.model.query import JoinQuery
-from dovetail.model.steps import kept_for_us, step_of
+from dovetail.model.steps import kept_for_us, known_after_us, step_of
 from dovetail.model.window import UNBOUNDED_US, TimeWindow
 from dovetail.testing.history import History, Tuple
 from dovetail.testing.interpret import holds, interpret
@@ -34,7 +33,7 @@ def stepwise_results(query: JoinQuery, history: History) -> Iterator[Result]:
     """Every result; a missing side has no member."""
     first = query.names[0]
     combinations = [Result(None, {first: row}) for row in history.tuples[first]]  # no time yet: nothing was missing
-    kept = kept_for_us(query.streams, query.words)
+    kept, after = kept_for_us(query.streams, query.words), known_after_us(query.streams, query.words)
     for name in query.words:
         passing = [row for row in history.tuples[name] if _passes(query, row)]
         fitting = [[row for row in passing if _fits(query, each.members, row)] for each in combinations]
@@ -45,7 +44,8 @@ def stepwise_results(query: JoinQuery, history: History) -> Iterator[Result]:
             for longer in _joined(query, name, each, rows)
         ]
         if name in kept:
-            combinations += [_begun(query, row, kept[name]) for row in history.tuples[name] if row not in fitted]
+            alone = [row for row in history.tuples[name] if row not in fitted]
+            combinations += [_begun(row, kept[name], after[name]) for row in alone]
     for each in combinations:
         yield replace(each, time_us=_newest(each.members)) if each.time_us is None else each
 
@@ -56,24 +56,22 @@ def _joined(query: JoinQuery, name: str, before: Result, fitting: list[Tuple]) -
         for row in fitting:
             yield replace(before, members={**before.members, name: row})
     if (word == "semi" and fitting) or (word in ("left", "full", "anti") and not fitting):
-        yield _without(query, before.members) if before.time_us is None else before
+        yield _without(query, before, name)
 
 
-def _without(query: JoinQuery, members: Members) -> Result:
-    """A combination that goes on without a row for the first time."""
-    windowed = {name: row for name, row in members.items() if not _window(query, name).unbounded}
-    ends = {name: row.time_us + _window(query, name).length_us for name, row in windowed.items()}
-    asked = ends.keys() - outlasting(query.streams, query.predicates)
-    leaves = [{other: ends[name] for other in query.names if other != name} for name in asked]
-    return Result(min(ends.values(), default=_newest(members)), members, tuple(leaves))
+def _without(query: JoinQuery, before: Result, name: str) -> Result:
+    """A combination that goes on without a row of a stream, which must have passed it unless it has come."""
+    windowed = [row for row in before.members.values() if not _window(query, row.stream).unbounded]
+    end = min((row.time_us + _window(query, row.stream).length_us for row in windowed), default=None)
+    time = before.time_us if before.time_us is not None else _newest(before.members) if end is None else end
+    passed = {} if query.words[name] == "semi" else {name: UNBOUNDED_US if end is None else end}
+    return replace(before, time_us=time, passed=tuple({**way, **passed} for way in before.passed))
 
 
-def _begun(query: JoinQuery, row: Tuple, kept_us: int) -> Result:
+def _begun(row: Tuple, kept_us: int, after_us: Mapping[str, int]) -> Result:
     """A combination that begins with a row, because nothing before fits it."""
-    if kept_us >= UNBOUNDED_US:
-        return Result(row.time_us, {row.stream: row}, ())
-    end = row.time_us + kept_us
-    return Result(end, {row.stream: row}, (dict.fromkeys(query.names, end),))
+    passed = {name: row.time_us + us for name, us in after_us.items()}
+    return Result(row.time_us if kept_us >= UNBOUNDED_US else row.time_us + kept_us, {row.stream: row}, (passed,))
 
 
 def _newest(members: Members) -> int:

@@ -57,6 +57,10 @@ class Desk:
         """Results of the query."""
         return self._named(self.exit.give_rows(self.exit.wanted(results)))
 
+    def become_certain(self, reach: Mapping[str, int], probed: Mapping[str, int]) -> Rows:
+        """Rows that lack a partner, in a join by stream."""
+        return self._named(self.exit.become_certain(reach, probed))
+
     def leave(self, name: str, others: int, limit: int, before: int) -> Rows:
         """Rows of a stream that come out on their own."""
         return self._named(self.exit.leave(name, others, limit, before))

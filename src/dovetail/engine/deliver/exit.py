@@ -122,19 +122,33 @@ class Exit:
             kept.see(results)
         if self.semi:
             self.semi.see(results)
+        if self.stepwise:
+            self.stepwise.see(results)
         return self.semi is None and self.query.how != "anti"
+
+    def become_certain(self, reach: Mapping[str, int], probed: Mapping[str, int]) -> Rows:
+        """In a join by stream: rows that lack a partner, and are certain now that streams bring nothing before a time.
+
+        Tuples from ``probed`` on may have to probe.
+        """
+        if self.stepwise is None:
+            return
+        for windows, members, times in self.stepwise.becoming_certain(reach, probed):
+            projection = self.projection if windows is None else self.projection.over(self.stepwise.plan, windows)
+            for rows in projection.part(members, times):
+                yield from self.hold.give_alone(rows)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether rows may be certain and have not come out, in a state that was read back."""
+        return self.stepwise is not None and self.stepwise.is_behind
 
     def leave(self, name: str, others: int, limit: int, before: int = AFTER_ALL) -> Rows:
         """Rows of a stream that come out on their own: no tuple from ``others`` on can join them.
 
         ``limit`` is the earliest time that any stream may still bring; tuples not ``before`` a time may have to probe.
         """
-        if self.stepwise is not None:
-            for windows, members, times in self.stepwise.leaving(name, others, limit):
-                projection = self.projection if windows is None else self.projection.over(self.stepwise.plan, windows)
-                for rows in projection.part(members, times):
-                    yield from self.hold.give_alone(rows)
-        elif name in self.unmatched:
+        if name in self.unmatched:
             ids, times = self.unmatched[name].leaving(others, before)
             for rows in self.projection.alone(name, ids, self._not_before_others(times)):
                 yield from self.hold.give_alone(rows)
@@ -201,9 +215,7 @@ class Exit:
     def sections(self) -> list[Section]:
         """Its parts of the state: notes about stored tuples, held output, counters."""
         marks = [mark for kept in (*self.unmatched.values(), self.semi) if kept for mark in kept.sections()]
-        if self.stepwise is not None:
-            marks += self.stepwise.sections()
-        return [*marks, *self.hold.sections(), Delivered(self)]
+        return [*marks, *(self.stepwise.sections() if self.stepwise else ()), *self.hold.sections(), Delivered(self)]
 
 
 class Delivered(HeaderSection):

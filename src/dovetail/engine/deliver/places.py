@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dovetail.engine.buffer.window import Window
 from dovetail.engine.deliver.unmatched import Keeper
@@ -14,10 +14,12 @@ class Place:
 
     window: Window
     keepers: Sequence[Keeper]
+    number: int | None = field(default=None, kw_only=True)  # of a part on disk
 
 
 Members = Mapping[str, Place]  # of combinations: where their tuple of each stream is
-Elsewhere = Callable[[str, Members], Iterator[AbstractContextManager[Place]]]  # of a stream, all that may meet members
+# of a stream, all that may meet members and happened between two times
+Elsewhere = Callable[[str, Members, int, int], Iterator[AbstractContextManager[Place]]]
 
 
 def windows_of(members: Members) -> dict[str, Window]:

@@ -125,6 +125,14 @@ class SharedExit(Exit):
         for some, places in self.routed(results):
             yield from self.give(some, places)
 
+    def become_certain(self, reach: Mapping[str, int], probed: Mapping[str, int]) -> Rows:
+        for desk in self._desks:
+            yield from self._from(desk, desk.become_certain(reach, probed))
+
+    @property
+    def is_behind(self) -> bool:
+        return any(desk.exit.is_behind for desk in self._desks)
+
     def leave(self, name: str, others: int, limit: int, before: int = AFTER_ALL) -> Rows:
         for desk in self._desks:
             yield from self._from(desk, desk.leave(name, others, limit, before))

@@ -62,7 +62,7 @@ class Unmatched:
         """Tuples ``before`` a time that no partner from ``reach`` on can join, with their result times."""
         ids = self._candidates(reach)
         ids = ids[self.marks[ids] == OPEN]
-        departures = self._departures(ids)
+        departures = self.departures(ids)
         gone = (departures < min(reach, NEVER)) & (self._window.times[ids - self._window.base] < before)
         if not gone.all():
             self._first = int(ids[~gone][0])
@@ -77,7 +77,8 @@ class Unmatched:
         self.marks.write(left, GIVEN)
         return left
 
-    def _departures(self, ids: Ids) -> Ids:
+    def departures(self, ids: Ids) -> Ids:
+        """The result times of tuples that come out on their own."""
         if self._rows is not None:
             return self._rows.leaves(ids)
         return self._window.times[ids - self._window.base] + (0 if self.width >= UNBOUNDED_US else self.width)

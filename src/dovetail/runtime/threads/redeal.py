@@ -34,12 +34,12 @@ from dovetail.runtime.threads.redeal_headers import header_of_cell, headers_toge
 
 Ids = npt.NDArray[np.int64]
 
-_FILLS = {"given": 0, "alone": 0, "best": NEVER}  # notes about stored tuples, and what stands for none
+_FILLS = {"given": 0, "alone": 0, "seen": 0, "best": NEVER}  # notes about stored tuples, and what stands for none
 
 _PILES = ("waiting", "dedup", "asof")  # rows of a stream by time: that wait, may be repeated, may be an answer
 _KNOWN = (
     *("inputs", "watermarks", "horizon", "waiting", "dedup", "diverted", "window", "held", "delivered", "decision"),
-    *("control", "group", "asof", "open", "live"),
+    *("control", "group", "asof", "open", "live", "certain"),
 )
 
 

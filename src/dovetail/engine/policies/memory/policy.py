@@ -42,6 +42,10 @@ class MemoryPolicy(Protocol):
     def held_back(self, reach: Reach) -> Reach:
         """How far the streams count as having come, as long as joins are owed."""
 
+    @property
+    def owes(self) -> bool:
+        """Whether joins are owed."""
+
     def settling(self, reach: Reach) -> Reach:
         """The same, for what is about to be given out and forgotten."""
 
@@ -83,6 +87,11 @@ class Unlimited:
     def held_back(self, reach: Reach) -> Reach:
         """No joins are owed."""
         return reach
+
+    @property
+    def owes(self) -> bool:
+        """No joins are."""
+        return False
 
     def settling(self, reach: Reach) -> Reach:
         """No joins are owed."""

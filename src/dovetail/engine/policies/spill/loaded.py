@@ -69,7 +69,7 @@ def _window(stages: Stages, part: Part, rows: pa.RecordBatch) -> Loaded:
     window.append(stages.store.doors[name].stored(_with_all_columns(stages, name, rows)))
     window.note(EPOCH)[: part.rows] = epochs_of(part.runs)
     departures = epochs_of(part.departures) if part.departures else None
-    return Loaded(window, keepers, part.span, departures)
+    return Loaded(window, keepers, part.span, departures, number=part.number)
 
 
 def _with_all_columns(stages: Stages, name: str, rows: pa.RecordBatch) -> pa.RecordBatch:

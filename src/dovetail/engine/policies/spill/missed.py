@@ -64,12 +64,14 @@ class Owed:
             return [part for part in self.parts if part.stream == name]
         return [part for root in (None, root_of(partition)) for part in self._by_root.get((name, root), ())]
 
-    def beside(self, name: str, members: Places) -> Iterator[AbstractContextManager[Loaded]]:
-        """Tuples of a stream that may be partners of these members: in memory, and part by part."""
+    def beside(self, name: str, members: Places, first: int, last: int) -> Iterator[AbstractContextManager[Loaded]]:
+        """Tuples of a stream that may meet these members, if some are between two times: in memory, then each part."""
         loaded = {each: place for each, place in members.items() if isinstance(place, Loaded)}
         partitions = (place.span.partition for place in loaded.values() if place.span.partition is not None)
         for source in (None, *self.parts_of(name, next(partitions, None))):
-            if possible(self._spans(loaded, name, source), self.stages.store.widths):
+            spans = self._spans(loaded, name, source)
+            there = spans[name].earliest <= last and spans[name].latest >= first
+            if there and possible(spans, self.stages.store.widths):
                 yield self.opened(name, source)
 
     @cached_property

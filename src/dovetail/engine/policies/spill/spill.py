@@ -207,6 +207,11 @@ class Spill(Unlimited):
         frontier = min(*self.floor.values(), *reach.values())
         return dict.fromkeys(reach, frontier)
 
+    @property
+    def owes(self) -> bool:
+        """Whether some tuples are on disk."""
+        return bool(self.parts)
+
     def settling(self, reach: Reach) -> Reach:
         """How far streams count as having come; what is flushed while nothing is owed has been settled up to there."""
         if not self.parts:
