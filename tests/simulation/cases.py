@@ -63,12 +63,6 @@ class Case:
         return dv.stream(name, **own)
 
     @property
-    def goes_by_time(self) -> bool:
-        """Whether what comes out depends on how long the work takes."""
-        budget = self.options.get("budget")
-        return budget is not None and budget.cpu is not None
-
-    @property
     def as_of(self) -> bool:
         """Whether rows are answered by the best of other streams, which have no windows."""
         return any({"asof", "key"} & own.keys() for own in self.given.values())

@@ -45,14 +45,6 @@ KINDS = {
     "no tick comes": "batch",
     "ticks come late": "batch",
 }
-# kinds after which the state of one attempt may follow the results of another: the same, unless time decides
-DIVERGING = {
-    "attempt dies after the store has committed",
-    "results are lost and made again",
-    "speculative attempt loses",
-    "speculative attempt wins",
-    "two attempts side by side",
-}
 FAR_S = 600  # when all that waits is due; what comes out of that is not compared
 SOURCE_PARTITIONS = 2
 SINKS = ("manifest", "files", "function", "native")
@@ -124,7 +116,7 @@ def story_of(seed: int, case: str | None = None) -> Story:
     name = case or list(CASES)[int(random.integers(len(CASES)))]
     partitions, executors = int(random.integers(1, 5)), int(random.integers(2, 4))
     batches = _batches(CASES[name], random, int(random.integers(5, 10)))
-    kinds = [kind for kind in KINDS if kind not in DIVERGING or not CASES[name].goes_by_time]
+    kinds = list(KINDS)
     faults = [
         Fault(kinds[int(random.integers(len(kinds)))], *(int(random.integers(n)) for n in (len(batches), 12, 10)))
         for _ in range(int(random.integers(4, 28)))

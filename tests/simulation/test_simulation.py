@@ -1,5 +1,7 @@
 """Some hundred stories, and some planted mistakes that they find."""
 
+from dataclasses import replace
+
 import pytest
 
 from dovetail.testing import oracle
@@ -7,7 +9,7 @@ from tests.simulation.cases import CASES
 from tests.simulation.judge import Verdict, judge
 from tests.simulation.planted import PLANTED, planted
 from tests.simulation.shrink import shrink, told
-from tests.simulation.story import KINDS, Story, story_of
+from tests.simulation.story import KINDS, Fault, Story, story_of
 
 PER_CASE, ANY = 1, 80  # seeds of the normal tests; `make simulate` tells as many as there is time for
 WITHIN = 1000  # seeds, each planted mistake is found
@@ -48,6 +50,16 @@ def test_rows_too_far_ahead_are_refused() -> None:
 
 def test_a_budget_that_is_short_leaves_rows_out() -> None:
     assert sum(check(story_of(seed, "CPU budget")).left_out for seed in range(3)) > 0
+
+
+@pytest.mark.parametrize("sink", ["manifest", "function"])
+@pytest.mark.parametrize("case", ["CPU budget", "CPU budget in order"])
+def test_a_budget_repeats_nothing_though_every_batch_is_repeated_after_its_sink(case: str, sink: str) -> None:
+    """The sink keeps what the first try has made, and the state is that of the second, which took another time."""
+    for seed in range(4):
+        story = story_of(seed, case)
+        deaths = [Fault("driver dies before the batch is noted as done", at, 0, 0) for at in range(len(story.batches))]
+        check(replace(story, sink=sink, faults=tuple(deaths)))
 
 
 def test_a_seed_is_a_story() -> None:

@@ -53,8 +53,14 @@ def batches(count: int) -> list[Push]:
 
 
 def embedded(cluster: Cluster, pushes: list[Push]) -> list[Any]:
-    steered = Steered(Engine(cluster.plan, Steady()), cluster.plan.query, Counted())
-    return [_told(steered.changes().header) for push in pushes if list(steered.push(push.batch)) is not None]
+    steered, told = Steered(Engine(cluster.plan, Steady()), cluster.plan.query, Counted()), []
+    for push in pushes:
+        steered.controller.begin_batch()
+        for _ in steered.push(push.batch):
+            pass
+        steered.controller.end_batch()
+        told.append(_told(steered.changes().header))
+    return told
 
 
 def on_spark(cluster: Cluster, pushes: list[Push], restarts: bool) -> list[Any]:

@@ -20,12 +20,10 @@ from dovetail.runtime.spark.session import (
     ROCKSDB,
     UNCOUNTED,
     check_session,
-    check_speculation,
     count_bytes,
     planned_partitions,
 )
 from dovetail.runtime.spark.streaming_run import SHUFFLE_PARTITIONS, STATE_PARTITIONS
-from tests.spark.queries import bare
 
 
 class Settings(dict[str, str]):
@@ -183,13 +181,3 @@ def test_our_own_session_is_quiet() -> None:
     done = subprocess.run([sys.executable, "-c", QUIET], capture_output=True, text=True, env=os.environ, check=True)
     assert done.stdout == "3 1\n"
     assert done.stderr == ""
-
-
-def test_a_cpu_budget_and_speculation_do_not_go_together() -> None:
-    session = fake()
-    query, paced = (bare("A.k = B.k", "AB", budget=budget).model for budget in (None, dv.budget(cpu=0.5)))
-    check_speculation(session, paced)
-    session.conf["spark.speculation"] = "true"
-    check_speculation(session, query)
-    with pytest.raises(dv.PlanError, match=r"two attempts at a batch may differ.*spark\.speculation=false"):
-        check_speculation(session, paced)

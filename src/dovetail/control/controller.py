@@ -32,6 +32,7 @@ class Controller(HeaderSection):
         self.replanning: Replanning | None = Replanning(query)
         self._order = AdaptiveOrder(query.order.alpha) if isinstance(query.order, Adaptive) else None
         self.cpu = None
+        self._in_batch = False
         if query.budget is not None and query.budget.cpu is not None:
             from dovetail.control.cpu_budget import CpuBudget  # its solvers take a while to load
 
@@ -53,7 +54,7 @@ class Controller(HeaderSection):
         decision = readings.decision
         if self.cpu is not None:
             decision = self.cpu.decide(readings, decision)
-        if self.replanning is not None:
+        if self.replanning is not None and not self._in_batch:
             decision = self.replanning.decide(readings, decision)
         self._adopt(decision, readings.decision)
 
@@ -68,6 +69,19 @@ class Controller(HeaderSection):
         if self.cpu is not None:
             readings = self._readings
             self._adopt(self.cpu.tick(now_us, readings, readings.decision), readings.decision)
+
+    def begin_batch(self) -> None:
+        """A batch begins that may be repeated: how far a CPU budget lets it go may not depend on the time it takes."""
+        if self.cpu is not None:
+            self._in_batch = True
+            self.cpu.begin_batch(self._readings)
+
+    def end_batch(self) -> None:
+        """It is over; what it took decides about the next."""
+        if self.cpu is not None:
+            readings, self._in_batch = self._readings, False
+            self._adopt(self.cpu.end_batch(readings, readings.decision), readings.decision)
+            self.step()
 
     def _adopt(self, decision: Decision, before: Decision) -> None:
         if decision is not before:

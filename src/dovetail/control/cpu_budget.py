@@ -6,10 +6,15 @@
 
 Before the first tick no time is known to pass, and nothing waits. Example, cpu=0.5 and an interval of 1 s: a second
 later, 0.5 s of work may be done; a piece that takes 0.6 s leaves a debt of 0.1 s, to be paid by the next tick.
+
+Where batches may be repeated, all of that is between ``begin_batch`` and ``end_batch``. Inside, rows and comparisons
+are taken to cost what they have cost before, and what to leave out is decided at the end, for the next batch: so how
+far a batch goes follows from its rows and from the state before it, and one that is repeated goes as far, however long
+it takes.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations
 from math import inf
 from typing import Any
@@ -19,6 +24,7 @@ from dovetail.control.cpu_time import CpuTime
 from dovetail.control.current_cost import cost_of
 from dovetail.control.harvest_order import best_order
 from dovetail.control.probe_positions import Order, Places
+from dovetail.control.row_price import UNKNOWN_S, RowPrice
 from dovetail.control.shed_load import ShedLoad, Situation
 from dovetail.control.spare_capacity import Interval, RowCosts, Supply, growth
 from dovetail.engine.buffer.header import finite, finite_all
@@ -47,6 +53,17 @@ Windows = Mapping[str, Mapping[str, Seen]]
 Counters = tuple[float, float, float, float, float, int, dict[str, int]]
 
 
+@dataclass
+class _Batch:
+    """What a batch has taken so far, what that was expected to take, its rows, its comparisons and all before them."""
+
+    spent_s: float = 0.0
+    expected_s: float = 0.0
+    rows: int = 0
+    compared: int = 0
+    compared_before: int = 0
+
+
 class CpuBudget:
     """The CPU budget of one operator; ``meter`` tells the CPU seconds used so far, ours and others'."""
 
@@ -56,12 +73,12 @@ class CpuBudget:
         self.control = ShedLoad(query.names, budget)
         self.time = CpuTime(min(1.0, budget.cpu), budget.settings.interval_us, meter)
         self._before: Counters = 0, 0, 0.0, 0.0, 0.0, 0, dict.fromkeys(query.names, 0)
-        self._recent_s = self._recent_rows = 0.0
-        self._speed, self._row_costs = _Speed(), RowCosts()
+        self._price, self._speed, self._row_costs = RowPrice(), _Speed(), RowCosts()
         self._rows_before = 0
         self._room: dict[str, int] | None = None
         self._event_us: int | None = None
         self._rates: dict[str, float] | None = None
+        self._batch: _Batch | None = None
         predicates = close_equalities(query.predicates)
         self._places = {name: Places(name, predicates) for name in query.names}
 
@@ -91,28 +108,61 @@ class CpuBudget:
         if self.time.credit_s <= 0:
             return 0
         affordable = min(self.time.credit_s, self.time.depth / _PIECES)
-        if not self._recent_s or not self._recent_rows:
-            return _FEW_ROWS
-        return max(_FEW_ROWS, min(_MANY_ROWS, int(affordable * self._recent_rows / self._recent_s)))
+        each_s = self._price.each_s or (UNKNOWN_S if self._batch is not None else 0.0)
+        return max(_FEW_ROWS, min(_MANY_ROWS, int(affordable / each_s))) if each_s else _FEW_ROWS
+
+    def begin_batch(self, readings: Readings) -> None:
+        """A batch begins that may have to be repeated."""
+        self._batch = _Batch(compared_before=_shedding(readings).counts["compared"])
+
+    def end_batch(self, readings: Readings, decision: Decision) -> Decision:
+        """It has taken what it has taken; at the end of an interval, what to leave out from the next batch on."""
+        batch = self._batch
+        assert batch is not None, "it was begun"
+        self.time.spend(batch.spent_s - batch.expected_s)
+        if batch.rows:
+            self._price.learn(batch.spent_s, batch.rows, batch.compared, _RECENT)
+        if self.time.now is not None and self.time.so_far_s:
+            decision = self._interval_ended(readings, decision)
+        elif self.time.now is not None:
+            self._before = self._counters(readings)  # the first batch has come before any time has passed
+        self._batch = None
+        return decision
 
     def tick(self, now_us: int, readings: Readings, decision: Decision) -> Decision:
         """Time has passed: more may be joined, and at the end of an interval what to leave out is decided anew."""
         self._follow(decision)
         self.time.tick(now_us)
+        if self._batch is None:
+            decision = self._interval_ended(readings, decision)
+        return replace(decision, pace=self._pace())
+
+    def _interval_ended(self, readings: Readings, decision: Decision) -> Decision:
+        """The decision with what to leave out from now on, if an interval is over."""
         seconds = self.time.interval_s()
         if seconds is not None:
             self.time.begin()
             decision = self._adapt(seconds, readings, decision)
-            self.time.charge()  # what it takes to decide is part of the work
-        return replace(decision, pace=self._pace())
+            self.time.spend(self.time.measure())  # what it takes to decide is part of the work
+        return decision
 
     def _measure(self, readings: Readings) -> None:
         """Take the time used since the last reading off what was given; learn what a row takes."""
-        spent = self.time.charge()
+        spent = self.time.measure()
         joined = sum(readings.joined().values())
-        self._recent_s = _MEMORY * self._recent_s + spent
-        self._recent_rows = _MEMORY * self._recent_rows + joined - self._rows_before
-        self._rows_before = joined
+        rows, self._rows_before = joined - self._rows_before, joined
+        if self._batch is None:
+            self.time.spend(spent)
+            self._price.learn(spent, rows, 0, _MEMORY)
+            return
+        batch = self._batch
+        compared = _shedding(readings).counts["compared"] - batch.compared_before - batch.compared
+        expected = self._price.of(rows, compared, self._row_costs.row_s)
+        self.time.spend(expected)
+        batch.spent_s += spent
+        batch.expected_s += expected
+        batch.rows += rows
+        batch.compared += compared
 
     def _counters(self, readings: Readings) -> Counters:
         shed = _shedding(readings)
@@ -154,7 +204,7 @@ class CpuBudget:
     def _interval(self, seconds: float, counted: tuple[float, float, float], waiting: int) -> Interval:
         """The interval that ends; where nothing was joined for want of time, a tuple takes what it took before."""
         welcome, consumed, used = counted
-        taken = (used, consumed) if consumed > 0 else (self._recent_s, self._recent_rows)
+        taken = (used, consumed) if consumed > 0 else (self._price.seconds, self._price.rows)
         return Interval(seconds, self.time.share * seconds, taken[0], welcome, taken[1], waiting)
 
     def _shed(
@@ -246,7 +296,7 @@ class CpuBudget:
 
     def header(self) -> dict[str, Any]:
         """All that must be known to go on."""
-        rows = {"room": self._room, "before": self._before, "recent": (self._recent_s, self._recent_rows)}
+        rows = {"room": self._room, "before": self._before, "recent": self._price.state}
         speeds = {"speed": self._speed.state, "rows": self._row_costs.state}
         return {"load": self.control.to_json(), **self.time.header(), **rows, **speeds}
 
@@ -263,7 +313,7 @@ class CpuBudget:
         welcome, consumed, produced, missed, used, compared = finite_all(counters, 6)
         came = {name: int(finite(arrived[name])) for name in names}
         self._before = welcome, consumed, produced, missed, used, int(compared), came
-        self._recent_s, self._recent_rows = finite_all(saved["recent"], 2)
+        self._price.restore(saved["recent"])
         self._rows_before = sum(readings.joined().values())
 
     def metrics(self, readings: Readings) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The time account of a CPU budget: given by ticks, used by the operator, saved up for at most an interval.
 
     tick(now)    the share of the time since the last tick is given, up to an interval's worth in all
-    charge       what was used since the last reading of the meter is taken off; more than was given is a debt
+    spend        what was used, by the meter or as expected, is taken off; more than was given is a debt
 
 Before the first tick no time is known to pass (``now`` is None).
 """
@@ -30,16 +30,15 @@ class CpuTime:
         """Time from here on is the operator's."""
         self._read = self._meter()
 
-    def charge(self) -> float:
-        """Take what was used since the last reading off what was given."""
+    def measure(self) -> float:
+        """What was used since the last reading."""
         read = self._meter()
         spent, self._read = read - self._read, read
-        self.spend(spent)
         return spent
 
     def spend(self, seconds: float) -> None:
         """Take so much off what was given."""
-        self.used_s += seconds
+        self.used_s = max(0.0, self.used_s + seconds)  # less was used than expected: never less than nothing
         self.credit_s -= seconds
 
     def tick(self, now_us: int) -> None:

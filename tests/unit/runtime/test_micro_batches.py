@@ -41,7 +41,10 @@ class Batches:
         if self._control:
             operator.controller.restore(json.loads(self._control))
         began = self.meter()
+        operator.controller.begin_batch()
         found = [*operator.tick(now_us), *operator.push(rows)]
+        operator.controller.end_batch()
+        operator.operator.changes()
         self._control = json.dumps(operator.controller.header()).encode()
         self.used.append(self.meter() - began)
         assert operator.controller.cpu is not None

@@ -175,8 +175,15 @@ class Engine:
         return self.line.awaits(now_us)
 
     def pause(self) -> None:
-        """Be whole between two calls: what was decided is in force, and results that wait are rows."""
+        """Be whole between two calls, and go on as whoever reads the state back would.
+
+        What was decided is in force, results that wait are rows, and the gate is open as far as it was made use of:
+        what a CPU budget lets through next follows from the state.
+        """
         self._adopted.take_up({})
+        if self.line.shedding.paced:
+            self.line.adopt_rest(self._adopted.in_force)
+            self.line.restart_pace()
         self.line.exit.hold.materialise()
 
     def changes(self) -> Changes:

@@ -181,12 +181,16 @@ class JoinOperator:
     def _batch(self, head: Head | None, cached: Cached, arrivals: Arrivals, report: Report) -> Iterator[pd.DataFrame]:
         operator = cached.operator
         self._share_budget(operator, arrivals, report.bucket)
-        self._learn_from_others(operator, report.bucket)
+        if isinstance(operator, Steered):
+            operator.controller.begin_batch()
         results = report.timed("join", self._results(operator, arrivals))
         if self._job.diverts:
             results = self._diverted(operator, results)
         yield from self._output.rows(report.counted(results), report.bucket)
         operator.diverted.drain()  # nobody else asks for them
+        if isinstance(operator, Steered):
+            self._learn_from_others(operator, report.bucket)
+            operator.controller.end_batch()
         if not self._job.once:
             self._save(head, cached, report)
         self._leave_learned(operator, report.bucket)
@@ -232,9 +236,9 @@ class JoinOperator:
             assert isinstance(operator, Steered), "operators with a budget are steered"
             operator.adopt(replace(readings.decision, load=before + RECENT_LOAD * (now - before)))
 
-    def _learn_from_others(self, operator: Operator, bucket: int) -> None:
+    def _learn_from_others(self, operator: Steered, bucket: int) -> None:
         """What other buckets have learned about the streams decides too what is left out here."""
-        if self._learned is not None and isinstance(operator, Steered) and operator.controller.cpu is not None:
+        if self._learned is not None and operator.controller.cpu is not None:
             operator.controller.cpu.control.elsewhere = self._learned.by_others(bucket)
 
     def _leave_learned(self, operator: Operator, bucket: int) -> None:

@@ -53,7 +53,7 @@ from dovetail.runtime.spark.pack import Packer, query_sets, ticks
 from dovetail.runtime.spark.packed import PACKED, SHUFFLED
 from dovetail.runtime.spark.processor import JoinProcessor
 from dovetail.runtime.spark.resume import dealt, parts_of, snapshot_of
-from dovetail.runtime.spark.session import check_session, check_speculation, count_bytes, planned_partitions
+from dovetail.runtime.spark.session import check_session, count_bytes, planned_partitions
 from dovetail.runtime.spark.source.frame import packed_frame
 from dovetail.runtime.spark.types import holds_binary, quoted, spark_schema
 
@@ -148,7 +148,6 @@ def _pipeline(
     query = plan.query
     session = session or session_of(query)
     check_session(session)
-    check_speculation(session, query)
     if any(holds_binary(s.schema.field(name).type) for s in query.streams for name in plan.columns[s.name]):
         count_bytes(session)
     inputs = {s.name: _as_frame(session, s) for s in query.streams if not isinstance(s.data, Source)}

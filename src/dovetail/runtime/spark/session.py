@@ -25,7 +25,6 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from dovetail.errors import PlanError
-from dovetail.model.query import JoinQuery
 from dovetail.runtime.spark.chatter import chatter
 from dovetail.runtime.spark.class_archive import archive_options
 from dovetail.runtime.spark.differences.checkpoint_files import renaming_manager
@@ -135,16 +134,6 @@ def check_session(session: SparkSession) -> None:
         )
     _check_state_store(session)
     _check_partitions(session)
-
-
-def check_speculation(session: SparkSession, query: JoinQuery) -> None:
-    """PlanError if attempts at a batch may run side by side though what comes out depends on the time they take."""
-    paced = query.budget is not None and query.budget.cpu is not None
-    if paced and session.conf.get("spark.speculation", "false") == "true":
-        raise PlanError(
-            "a CPU budget leaves out and puts off what there is no time for, so that two attempts at a batch may "
-            "differ, and rows of one be repeated after the other; start the session with spark.speculation=false"
-        )
 
 
 def _check_versions(spark: str) -> None:

@@ -71,7 +71,7 @@ class HarvestingProbe(Probe):
         if not len(origins) or not len(self._windows[first]):
             return None
         edges = self._shedding.finite_edges(self.arriving, first, origins)
-        return Thinned(edges, self._shedding.thin, self._shedding.random.random(len(origins)))
+        return Thinned(edges, self._shedding.thin, self._shedding.draws("blocks", len(origins), use=1))
 
     def _learning(self, start: Partial, thinned: Thinned | None) -> Iterator[Partial]:
         """Look through everything, or through everything behind a thinned first window, and learn from it."""

@@ -114,11 +114,15 @@ class Shedding(HeaderSection):
         self.weights.logs[name].note(int(times[0]), kept)
         if kept >= 1.0:
             return None
-        drawn = self.random.random(len(times))
+        drawn = self.draws("arrived", len(times), use=2)
         keep: Flags = drawn < kept
         self._drop(name, int((~keep).sum()))
         self.counts["refused"] += int((drawn >= meant).sum())
         return keep
+
+    def draws(self, counter: str, count: int, use: int = 0) -> Floats:
+        """Numbers by chance, others for every use; the same ones if a batch is repeated from the state before it."""
+        return np.random.default_rng([self.counts[counter], use]).random(count)
 
     def _drop(self, name: str, tuples: int) -> None:
         self.dropped[name] += tuples
@@ -130,7 +134,8 @@ class Shedding(HeaderSection):
         self.weights.logs[name].note(int(block.times[0]), kept)
         if kept >= 1.0:
             return block
-        keep: Flags = self.random.random(len(block)) < kept
+        self.counts["blocks"] += 1
+        keep: Flags = self.draws("blocks", len(block)) < kept
         self._drop(name, int((~keep).sum()))
         self.counts["refused"] += int((~keep).sum())
         return replace(block, eligible=keep if block.eligible is None else keep & block.eligible)
@@ -162,7 +167,8 @@ class Shedding(HeaderSection):
 
     def begin(self, arriving: str, first: int, last: int, origins: Times) -> Sampling:
         """A block is about to probe."""
-        sampled: Flags = self.random.random(last - first) < self._telling
+        self.counts["blocks"] += 1
+        sampled: Flags = self.draws("blocks", last - first) < self._telling
         others = [name for name in self._windows if name != arriving]
         middle = int(origins[len(origins) // 2]) if len(origins) else 0
         counts = {name: self._tuples(arriving, name, middle) for name in others} if len(origins) else {}
