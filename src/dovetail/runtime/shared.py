@@ -61,6 +61,7 @@ class SharedRun(Run):
             with readable():
                 groups = _as_written(groups, written_places(changes.header))
         _check_eager(eager, groups)
+        self._eager = eager
         setup = Setup(stopwatch or WallStopwatch(), block_rows or (None if eager else _PIECE_ROWS), eager)
         self._operators = GroupsOperator(groups, partial(group_of, setup=setup, meter=meter))
         self._begin(groups.schema, [member.query for member in groups.members], self._operators)
@@ -98,7 +99,9 @@ class SharedRun(Run):
         self._settled("add")
         self._worked_off()
         member = member_of(query, _unused([each.name for each in self._groups.members]))
-        self._change(self._groups.adding(member, known=self._operators.measured()))
+        groups = self._groups.adding(member, known=self._operators.measured())
+        _check_eager(self._eager, groups)
+        self._change(groups)
         return member.name
 
     def remove(self, name: str) -> None:

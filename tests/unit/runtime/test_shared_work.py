@@ -57,6 +57,10 @@ def test_what_is_refused() -> None:
     limited = query("near", "1 s", budget=dv.budget(cpu=0.5))
     with pytest.raises(dv.QueryError, match="which decides itself when to work; leave out one of them"):
         dv.share(limited).local(eager=False)
+    run = started()
+    with pytest.raises(dv.QueryError, match="which decides itself when to work; leave out one of them"):
+        run.add(query("limited", "1 s", budget=dv.budget(memory=dv.tuples(9), policy="spill")))
+    assert sorted(run.work()["query"].to_pylist()) == ["far", "far", "near"], "the others go on"
     with pytest.raises(dv.QueryError, match="it is True or False"):
         dv.share(query("near", "1 s")).local(eager="no")  # type: ignore[arg-type]
     with pytest.raises(dv.DataError, match="it is a number, 0 or more, or None"):
