@@ -121,6 +121,8 @@ PIPELINES = {
             "checkpoint = '...'": "",
             "order = 'hold'": "",
             "late = 'keep'": "",
+            "late = 'divert'": "checkpoint = 'c', late_path = 'l', ",
+            "late_path = '...'": "checkpoint = 'c', late = 'divert', ",
             "cpu = 0.5": "",
             "memory = '512 MB'": "",
             "policy = 'spill'": "memory = '512 MB', ",
@@ -156,6 +158,7 @@ PIPELINES = {
         }.items()
         for word in words
     },
+    "divert": [f"INSERT INTO s WITH (format = 'noop', checkpoint = 'c', late = 'divert', late_path = 'l') {PAIRS};"],
     **{form: [f"INSERT INTO s WITH (format = '{form}') {PAIRS};"] for form in ("console", "memory", "noop")},
 }
 WHOLE = f"CREATE STREAM X {DECLARED} WITH (format = 'rate'); CREATE SINK s WITH (format = 'noop', checkpoint = 'c');"

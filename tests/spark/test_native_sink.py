@@ -120,3 +120,24 @@ def test_a_pipeline_file_chooses_both_ends(spark: Any, tmp_path: Path) -> None:
     assert_same_rows(written(folder, query), expected)
     rows = sum(table.num_rows for push in batches for table in push.batch.values())
     assert f"{rows:,} rows in, {expected.num_rows:,} results" in text.getvalue()
+
+
+@pytest.mark.slow
+def test_a_pipeline_file_has_late_rows_written_to_their_folder(spark: Any, tmp_path: Path) -> None:
+    folder, batches = Folder(spark, tmp_path, "AB"), random_batches("AB", 4, 2)
+    columns = "(ts TIMESTAMP, k BIGINT, row BIGINT, WATERMARK FOR ts AS ts - INTERVAL '3' SECOND)"
+    streams = "".join(
+        f"CREATE STREAM {name} {columns} WITH (format = 'parquet', path = '{tmp_path}/{name}', reader = 'dovetail');"
+        for name in "AB"
+    )
+    sink = f"format = 'parquet', path = '{tmp_path}/out', checkpoint = '{tmp_path}/checkpoint', writer = 'dovetail'"
+    select = "SELECT A.row AS a, B.row AS b FROM A, B WHERE A.k = B.k WINDOW 4 SECONDS"
+    text = f"{streams} INSERT INTO pairs WITH ({sink}, late = 'divert', late_path = '{tmp_path}/late') {select}"
+    for push in reversed(batches):
+        folder.feed([push])
+        assert run_on(spark, parse_pipeline(text), Event(), Console(file=io.StringIO()), once=True) is None
+    expected = oracle(build(ON, {name: SCHEMA.empty_table() for name in "AB"}).model, list(reversed(batches)))
+    found = spark.read.parquet(f"{tmp_path}/late").select("stream", "reason").collect()
+    late = {name: sum(row.stream == name and row.reason == "late" for row in found) for name in "AB"}
+    assert sum(late.values()) == len(found) > 0
+    assert late == {name: expected.late[name] for name in "AB"}

@@ -7,7 +7,11 @@ import dovetail as dv
 from dovetail.model.query import JoinQuery
 from dovetail.plan.buckets import buckets_of
 from dovetail.plan.partition_grid import Grid, KeyAxis, RangeAxis, StreamAxis, partition_grid
-from tests.spark.queries import bare
+from dovetail.plan.thread_cells import thread_grid
+from dovetail.runtime.spark.layout import Layouts
+from dovetail.testing import assert_same_rows, oracle
+from tests.spark.feeding import random_batches
+from tests.spark.queries import bare, build
 
 SPILL = dv.budget(memory=dv.tuples(40), policy="spill")
 
@@ -56,6 +60,22 @@ def test_a_fast_stream_is_copied_less() -> None:
     grid = partition_grid(query, 4, {"A": 100.0, "B": 1.0, "C": 1.0})
     assert grid.copies("A") == 1
     assert grid.copies("C") == 4
+
+
+def test_the_cells_of_a_query_follow_the_rates_it_is_planned_for() -> None:
+    """On Spark and in threads alike; the rows are the same."""
+    names, rates = "ABC", {"A": 1000.0, "B": 10.0, "C": 10.0}
+    batches = random_batches(names, seed=3, batches=1)
+    query = build("A.k = B.k AND B.g = C.g", dict(batches[0].batch), partitions=4, plan="multiway")
+    planned = query.planned(rates=rates)
+    assert [Layouts(query.model, 4).plan().grid.copies(name) for name in names] == [2, 1, 2]
+    assert [Layouts(planned.model, 4).plan().grid.copies(name) for name in names] == [1, 1, 4]
+    assert thread_grid(planned.model, 4) == Layouts(planned.model, 4).plan().grid
+    assert "copies: A 1, B 1, C 4" in planned.explain()
+    assert Layouts(query.planned(rates=1000).model, 4) == Layouts(query.model, 4), "they say nothing of one and another"
+    assert_same_rows(planned.collect(threads=4), oracle(planned.model, batches).rows)
+    with pytest.raises(dv.PlanError, match="rates: the query has no 'Z'; it has: A, B, C"):
+        query.planned(rates={"Z": 1.0})
 
 
 def test_a_band_is_cut_into_ranges_and_the_others_reach_over() -> None:

@@ -144,7 +144,9 @@ class Query:
     ) -> "Query":
         """The same query as the operators that cost least for such streams: one, or several if that is clearly less.
 
-        It is for ``plan="auto"``; one that is set by hand stays. Structures and probe orders follow while it runs.
+        It is for ``plan="auto"``; one that is set by hand stays. Structures and probe orders follow while it runs. How
+        rows are dealt out to buckets or threads does not: with ``rates`` by stream, those that bring many rows are
+        copied least. A checkpoint goes on with the rates it began with.
 
         >>> import dovetail as dv, pyarrow as pa
         >>> schema = pa.schema({"ts": pa.timestamp("us"), "k": pa.int64(), "j": pa.int64()})
@@ -155,12 +157,16 @@ class Query:
         >>> query.planned(rates=1000, keys=1e6).model.plan
         'auto'
         """
+        from dovetail.plan.assume import assume
         from dovetail.plan.calibrate import load_weights
         from dovetail.plan.tree_report import chosen_tree
 
-        free = self.model.plan == "auto" and self.model.answered is None
-        tree = chosen_tree(self.model, load_weights(), rates, keys) if free else None
-        return self if tree is None else self.replace(plan=tree)
+        if self.model.answered is not None:
+            return self
+        tree = chosen_tree(self.model, load_weights(), rates, keys) if self.model.plan == "auto" else None
+        known = assume(self.model, rates, keys).streams
+        dealt = tuple((name, each.rate) for name, each in known.items()) if isinstance(rates, Mapping) else ()
+        return Query(replace(self.model, plan=tree or self.model.plan, rates=dealt), self.name)
 
     def _repr_html_(self) -> str:
         """How notebooks show it: as its plan."""
@@ -263,7 +269,7 @@ class Query:
         >>> dv.join(a, b, on="A.k = B.k").replace(order="sync").model.order
         'sync'
         """
-        bound = {part.name for part in fields(self.model)}
+        bound = {part.name for part in fields(self.model)} - {"rates"}
         check_options([name for name in changes if name not in bound], dict.fromkeys(_TEXT, _MADE_WITH))
         return Query(replace(self.model, **changes), self.name)
 

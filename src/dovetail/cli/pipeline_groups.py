@@ -63,6 +63,8 @@ def obstacle(route: Routed) -> str:
         return refused.why
     if sink.own is not None:
         return "Dovetail writes its files itself, one query into each folder"
+    if sink.late_path is not None:
+        return "its late rows go to a folder of its own"
     own = sorted(sink.settings.keys() - {"order", "late"})
     if own:
         return f"it has {', '.join(own)} of its own"

@@ -97,6 +97,14 @@ def start_alone(route: Routed, once: bool, session: "SparkSession | None" = None
     return (writing.trigger(**trigger) if trigger else writing).start()
 
 
+def start_late(route: Routed, once: bool, session: "SparkSession | None" = None) -> Any:
+    """The rows that do not come into a query, as Parquet files; with a state of its own, beside the query's."""
+    sink, trigger = route.sink, _trigger(route, once)
+    writing = route.query.late(session).writeStream.queryName(f"{sink.name} (late)").format("parquet")
+    writing = writing.option("path", sink.late_path).option("checkpointLocation", f"{sink.checkpoint}-late")
+    return (writing.trigger(**trigger) if trigger else writing).start()
+
+
 def _trigger(route: Routed, once: bool) -> dict[str, Any]:
     if once:
         return {"availableNow": True}
@@ -141,4 +149,8 @@ def start_all(
         query = start_shared(session, each, once, stopping) if each.shared else start_alone(own, once, session)
         stopping.callback(query.stop)
         started.append((each.part.name, query))
+        if own.sink.late_path is not None:
+            late = start_late(own, once, session)
+            stopping.callback(late.stop)
+            started.append((f"{each.part.name} (late)", late))
     return started

@@ -138,16 +138,22 @@ def partition_grid(
 ) -> Grid:
     """The grid of at most ``buckets`` cells whose cells have the least to take in; then the fewest copies.
 
-    ``along``: it has none but these axes.
+    ``rates``: those of the query if they are not given. ``along``: it has none but these axes.
     """
     candidates = _candidates(query)
     if along is not None:
         wanted = [replace(axis, size=1) for axis in along]
         candidates = [axis for axis in candidates if axis in wanted]
-    whole = Grid(query.names, (), dict(rates or {}))
+    whole = Grid(query.names, (), dict(rates or _known_rates(query)))
     grids = (_with_sizes(whole, candidates, sizes) for sizes in _products(len(candidates), buckets))
     allowed = (grid for grid in grids if serves(grid, query))
     return min(allowed, key=lambda grid: (grid.copy_factor / grid.cells, grid.copy_factor, len(grid.axes)))
+
+
+def _known_rates(query: JoinQuery) -> dict[str, float]:
+    """Of all streams; nothing if some are not known, as those of intermediate results."""
+    known = {name: rate for name, rate in query.rates if name in query.names}
+    return known if len(known) == len(query.names) else {}
 
 
 def _candidates(query: JoinQuery) -> list[Axis]:

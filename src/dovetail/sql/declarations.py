@@ -34,7 +34,7 @@ from dovetail.sql.options import read_options
 from dovetail.sql.own_ends import own_sink, own_source
 from dovetail.sql.place import Span
 from dovetail.sql.reader import Reader
-from dovetail.sql.run_options import read_run_options
+from dovetail.sql.run_options import read_late_path, read_run_options
 from dovetail.sql.scope import find_name
 from dovetail.sql.spark_types import read_type
 
@@ -78,7 +78,8 @@ class StreamDeclaration:
 class SinkDeclaration:
     """A place for the results of one query, and how that is run: its options as ``dv.sql`` takes them, how often.
 
-    Without ``checkpoint`` nothing is left of a run for the next. ``schedule``: of the queries that share its join.
+    Without ``checkpoint`` nothing is left of a run for the next. ``schedule``: of the queries that share its join;
+    ``late_path``: the folder of the rows that do not come in, if they are diverted.
     """
 
     name: str
@@ -89,6 +90,7 @@ class SinkDeclaration:
     trigger_us: int | None = None
     schedule: str = SCHEDULES[0]
     own: OwnSink | None = None
+    late_path: str | None = None
 
 
 def read_stream(reader: Reader, table: bool = False) -> StreamDeclaration:
@@ -132,8 +134,9 @@ def read_sink(reader: Reader, name: str) -> SinkDeclaration:
     if checkpoint is None and format.lower() not in _FORGETFUL:
         checkpoint = options.needed("checkpoint")
     settings, schedule = read_run_options(options), options.choice("schedule", SCHEDULES)
+    late_path = read_late_path(options, settings["late"], checkpoint)
     trigger_us, own = options.duration("trigger"), own_sink(options, format)
-    return SinkDeclaration(name, format, checkpoint, options.values, settings, trigger_us, schedule, own)
+    return SinkDeclaration(name, format, checkpoint, options.values, settings, trigger_us, schedule, own, late_path)
 
 
 def _column(reader: Reader, others: list[ColumnDeclaration]) -> ColumnDeclaration:

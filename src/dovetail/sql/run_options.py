@@ -15,7 +15,7 @@ from dovetail.model.budget import budget, tuples
 from dovetail.model.order import ORDERS
 from dovetail.sql.options import Options
 
-_LATE = ("drop", "keep")  # a pipeline has no place for diverted rows
+_LATE = ("drop", "keep", "divert")
 _INVALIDATIONS = ("auto", "active", "lazy")
 _TUPLES = re.compile(r"\s*(\d+)\s*tuples\s*", re.IGNORECASE)
 _WORD = re.compile(r"[^\s(),]+|[(),]")
@@ -33,6 +33,16 @@ def read_run_options(options: Options) -> dict[str, Any]:
         "budget": _budget(options),
     }
     return found | {name: value for name, value in given.items() if value is not None}
+
+
+def read_late_path(options: Options, late: str, checkpoint: str | None) -> str | None:
+    """The folder for rows that do not come in, which ``late = 'divert'`` needs and nothing else has."""
+    if late != "divert":
+        options.refuse("late_path", f"it is for the rows of late = 'divert', and late is {late!r}")
+        return None
+    if checkpoint is None:
+        return options.needed("checkpoint")
+    return options.needed("late_path")
 
 
 def _budget(options: Options) -> Any:

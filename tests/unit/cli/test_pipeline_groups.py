@@ -136,6 +136,7 @@ def test_explain_says_who_shares_and_what_each_adds(tmp_path: Path) -> None:
 OF_A_SINK = {
     "order = 'sync'": "one operator, order sync",
     "late = 'keep'": "late rows keep",
+    "late = 'divert', checkpoint = 'c', late_path = 'l'": "late rows divert",
     "trigger = '3 seconds'": "  a batch every 3 seconds",
     "invalidation = 'lazy'": "forgets what has left when it is probed",
     "partitions = 3": "  3 cells: hash of T.k = H.k (3)",

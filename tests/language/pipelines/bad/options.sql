@@ -10,9 +10,25 @@ CREATE SINK s WITH (format = 'noop', order = 'sorted');
 CREATE STREAM A (k BIGINT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
     WITH (format = 'rate', idle = '10 seconds', rowsPerSecond = 5);
 CREATE SINK s WITH (format = 'noop', late = 'divert');
---> line 3, column 38: late='divert': it is one of 'drop', 'keep'
+--> line 3, column 53: the options need checkpoint = '...'
 -->     CREATE SINK s WITH (format = 'noop', late = 'divert');
--->                                          ^^^^^^^^^^^^^^^
+-->                                                         ^
+
+-- # late rows without a place
+CREATE STREAM A (k BIGINT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+    WITH (format = 'rate', idle = '10 seconds', rowsPerSecond = 5);
+CREATE SINK s WITH (format = 'noop', checkpoint = 'c', late = 'divert');
+--> line 3, column 71: the options need late_path = '...'
+-->     CREATE SINK s WITH (format = 'noop', checkpoint = 'c', late = 'divert');
+-->                                                                           ^
+
+-- # a place for late rows that are dropped
+CREATE STREAM A (k BIGINT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+    WITH (format = 'rate', idle = '10 seconds', rowsPerSecond = 5);
+CREATE SINK s WITH (format = 'noop', checkpoint = 'c', late_path = 'l');
+--> line 3, column 56: late_path is not an option: it is for the rows of late = 'divert', and late is 'drop'
+-->     CREATE SINK s WITH (format = 'noop', checkpoint = 'c', late_path = 'l');
+-->                                                            ^^^^^^^^^^^^^^^
 
 -- # a trigger that is no duration
 CREATE STREAM A (k BIGINT, x DOUBLE, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
