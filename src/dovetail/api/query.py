@@ -164,9 +164,11 @@ class Query:
         if self.model.answered is not None:
             return self
         tree = chosen_tree(self.model, load_weights(), rates, keys) if self.model.plan == "auto" else None
-        known = assume(self.model, rates, keys).streams
-        dealt = tuple((name, each.rate) for name, each in known.items()) if isinstance(rates, Mapping) else ()
-        return Query(replace(self.model, plan=tree or self.model.plan, rates=dealt), self.name)
+        streams = self.model.streams
+        if isinstance(rates, Mapping):
+            known = assume(self.model, rates, keys).streams
+            streams = tuple(replace(stream, rate=known[stream.name].rate) for stream in streams)
+        return Query(replace(self.model, plan=tree or self.model.plan, streams=streams), self.name)
 
     def _repr_html_(self) -> str:
         """How notebooks show it: as its plan."""
@@ -269,7 +271,7 @@ class Query:
         >>> dv.join(a, b, on="A.k = B.k").replace(order="sync").model.order
         'sync'
         """
-        bound = {part.name for part in fields(self.model)} - {"rates"}
+        bound = {part.name for part in fields(self.model)}
         check_options([name for name in changes if name not in bound], dict.fromkeys(_TEXT, _MADE_WITH))
         return Query(replace(self.model, **changes), self.name)
 

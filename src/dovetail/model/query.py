@@ -46,8 +46,7 @@ ON_ERROR: tuple[OnError, ...] = ("raise", "divert")
 class JoinQuery:
     """Streams in query order (each with its window), the conjuncts between them, the result's columns.
 
-    ``cross``: every combination is wanted where nothing ties streams together. ``rates``: tuples per second of streams,
-    as far as they are known when the query is built; the cells that share its work follow them.
+    ``cross``: every combination is wanted where nothing ties streams together.
     """
 
     streams: tuple[Stream, ...]
@@ -65,7 +64,6 @@ class JoinQuery:
     invalidation: Invalidation = "auto"
     cross: bool = False
     on_error: OnError = "raise"
-    rates: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         check_streams(self.streams)

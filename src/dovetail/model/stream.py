@@ -26,7 +26,8 @@ class Stream:
     are results of another operator have several members.
     ``asof``: only its best row for each row of another stream counts. ``dedup``: repeats of a row are dropped.
     ``table``: it is a table, of which the row of a key counts that is valid at a time.
-    ``match``: of its rows that a row of another stream can be joined with only this one counts.
+    ``match``: of its rows that a row of another stream can be joined with only this one counts. ``rate``: its tuples
+    per second, if the query was planned for them; the cells that share the work follow it.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Stream:
     dedup: Dedup | None = None
     table: Table | None = None
     match: Literal["first", "last", "nearest"] | None = None
+    rate: float | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:

@@ -152,7 +152,7 @@ def partition_grid(
 
 def _known_rates(query: JoinQuery) -> dict[str, float]:
     """Of all streams; nothing if some are not known, as those of intermediate results."""
-    known = {name: rate for name, rate in query.rates if name in query.names}
+    known = {stream.name: stream.rate for stream in query.streams if stream.rate is not None}
     return known if len(known) == len(query.names) else {}
 
 
