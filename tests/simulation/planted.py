@@ -143,7 +143,7 @@ def _never_late(self: Lineage, token: str) -> Any:
     return _since(self, token) or (([], []) if self.steps else None)
 
 
-def _all_copies(grid: Any, rows: Any, cell: int, splits: Any) -> None:
+def _all_copies(grid: Any, cells: Any, splits: Any) -> None:
     """Takes every copy of a row for the row itself."""
 
 
@@ -204,7 +204,7 @@ PLANTED: dict[str, list[Plant]] = {
         (Lineage, "since", _never_late),
         (JoinOperator, "_catch_up", _trusting),
     ],
-    "copies of a row are gathered as rows": [(redeal, "first_copies", _all_copies)],
+    "copies of a row are gathered as rows": [(redeal, "one_copy_each", _all_copies)],
     "a hot key is split at once for all streams": [(HotKey, "route", _at_once)],
     "buckets are not merged in order": [(unpack, "merged", _unmerged)],
     "a bucket judges by its own rows what is too far ahead": [(operator, "read_arrivals", _own_horizon)],

@@ -87,24 +87,45 @@ def _copied(
     return rows, None if cell is None else np.repeat(cell, times), nth
 
 
-def first_copies(grid: Grid, rows: Rows, cell: int, splits: Sequence[KeySplit | None]) -> npt.NDArray[np.bool_] | None:
-    """Which of the rows that one cell has are the first copies of theirs; None: all.
+def one_copy_each(
+    grid: Grid, cells: Sequence[Rows], splits: Sequence[KeySplit | None]
+) -> list[npt.NDArray[np.bool_]] | None:
+    """Which rows of each cell are gathered, so that every row of the stream is there once; None: all.
 
-    Rows of a hot key were copied from their own coordinate, unless theirs is the stream that is split.
+    Rows of one time that were copied to the same cells are taken from one of them: from that which has most of them,
+    because each forgets for itself, the oldest first, and rows at its gate may still ask for what others forgot.
     """
-    first: npt.NDArray[np.bool_] | None = None
+    if not any(_is_copied(axis, cells[0].stream, split) for axis, split in zip(grid.axes, splits, strict=True)):
+        return None
+    marks = np.concatenate([_marks(grid, rows, cell, splits) for cell, rows in enumerate(cells)])
+    where = np.repeat(np.arange(len(cells)), [rows.length for rows in cells])
+    group = np.unique(marks, axis=0, return_inverse=True)[1].reshape(-1)
+    there, counts = np.unique(group * len(cells) + where, return_counts=True)
+    most = np.lexsort((there % len(cells), -counts, there // len(cells)))
+    first = np.unique((there // len(cells))[most], return_index=True)[1]
+    chosen = (there % len(cells))[most][first]
+    return np.split(chosen[group] == where, np.cumsum([rows.length for rows in cells])[:-1])
+
+
+def _is_copied(axis: Axis, stream: str, split: KeySplit | None) -> bool:
+    if isinstance(axis, KeyAxis) and stream in axis.keys:
+        return split is not None and split.stream != stream
+    return not _owns(axis, stream)
+
+
+def _marks(grid: Grid, rows: Rows, cell: int, splits: Sequence[KeySplit | None]) -> Integers:
+    """Alike for rows of one time that were copied to the same cells."""
+    assert rows.times is not None
+    found = [rows.times]
     for axis, split in zip(reversed(grid.axes), reversed(splits), strict=True):
         cell, own = divmod(cell, axis.size)
-        if split is not None and isinstance(axis, KeyAxis) and rows.stream in axis.keys and rows.stream != split.stream:
-            here = _mixed(key_codes(axis, rows), axis.size) == own
+        if not _is_copied(axis, rows.stream, split):
+            found.append(np.full(rows.length, own))
+        elif isinstance(axis, KeyAxis) and rows.stream in axis.keys:
+            found.append(key_codes(axis, rows))
         elif isinstance(axis, RangeAxis) and rows.stream in axis.reaches:
-            here = _low_and_high(axis, rows)[0] == own
-        elif _owns(axis, rows.stream) or own == 0:
-            continue
-        else:
-            here = np.zeros(rows.length, np.bool_)
-        first = here if first is None else first & here
-    return first
+            found += _low_and_high(axis, rows)
+    return np.stack(found, axis=1)
 
 
 def _owns(axis: Axis, stream: str) -> bool:

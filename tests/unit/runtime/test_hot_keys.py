@@ -1,6 +1,7 @@
 """Keys that are split while rows come: every pair of partners meets once, whenever the split begins and ends."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from dovetail.model.query import JoinQuery
 from dovetail.plan.partition_grid import Grid, partition_grid
 from dovetail.plan.split_keys import key_splits
 from dovetail.runtime import hot_keys
-from dovetail.runtime.deal import Rows, deal, first_copies
+from dovetail.runtime.deal import Rows, deal, one_copy_each
 from dovetail.runtime.hot_keys import HotKey, HotKeys, Loads, Sample
 from dovetail.testing import Push, oracle
 from tests.spark.queries import bare, random_rows
@@ -103,13 +104,31 @@ def test_what_cells_have_is_gathered_once(buckets: int, seed: int, width: int) -
     for name in "AB":
         table = some_rows(seed, 40, 0, 0)
         order, ends = deal(grid, as_rows(name, table), hot.routes(splits))
-        found = []
-        for cell in range(grid.cells):
-            own = order[ends[cell] : ends[cell + 1]]
-            first = first_copies(grid, as_rows(name, table.take(pa.array(own))), cell, splits)
-            found += own.tolist() if first is None else own[first].tolist()
-        assert sorted(found) == list(range(40))
+        owned = [order[start:stop] for start, stop in pairwise(ends)]
+        kept = one_copy_each(grid, [as_rows(name, table.take(pa.array(own))) for own in owned], splits)
+        found = owned if kept is None else [own[first] for own, first in zip(owned, kept, strict=True)]
+        assert sorted(np.concatenate(found).tolist()) == list(range(40))
         assert len(order) > 40 or name == "A"
+
+
+@given(st.integers(3, 9), st.integers(0, 2**16), st.integers(2, 9), st.integers(0, 8), st.sampled_from(["AB", "ABC"]))
+def test_what_one_cell_still_has_is_gathered(buckets: int, seed: int, width: int, late: int, names: str) -> None:
+    """Cells forget by themselves: what the others have forgotten is taken from the one that has it."""
+    query = bare(" AND ".join(f"{one}.k = {other}.k" for one, other in pairwise(names)), names).model
+    grid = partition_grid(query, buckets)
+    sample = Sample.of(grid, as_rows("A", some_rows(1, 20, 0, 0)), 20)
+    hot = HotKeys(keys=tuple(HotKey(0, code, width, -(1 << 62)) for code in sample.heavy(0, 0.0)))
+    splits = key_splits(query, grid)
+    table = some_rows(seed, 40, 0, 0)
+    rows = as_rows("B", table)
+    assert rows.times is not None
+    order, ends = deal(grid, rows, hot.routes(splits))
+    owned = [order[start:stop] for start, stop in pairwise(ends)]
+    bound = int(np.median(rows.times))
+    owned = [own if cell == late % grid.cells else own[rows.times[own] >= bound] for cell, own in enumerate(owned)]
+    kept = one_copy_each(grid, [as_rows("B", table.take(pa.array(own))) for own in owned], splits)
+    found = owned if kept is None else [own[first] for own, first in zip(owned, kept, strict=True)]
+    assert sorted(np.concatenate(found).tolist()) == sorted(set(np.concatenate(owned).tolist()))
 
 
 def sampled(**keys: list[int]) -> dict[str, Sample]:

@@ -9,7 +9,7 @@ So a snapshot is the same whatever the number of threads, and the number may cha
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -29,7 +29,7 @@ from dovetail.model.stamp import stamp
 from dovetail.plan.keep_groups import keys_of_groups
 from dovetail.plan.partition_grid import Grid, KeyAxis
 from dovetail.plan.split_keys import key_splits
-from dovetail.runtime.deal import Rows, deal, first_copies
+from dovetail.runtime.deal import Rows, deal, one_copy_each
 from dovetail.runtime.threads.redeal_headers import header_of_cell, headers_together
 
 Ids = npt.NDArray[np.int64]
@@ -95,7 +95,7 @@ def gather(query: JoinQuery, grid: Grid, cells: Sequence[Changes], extra: Mappin
     for stream in query.streams:
         slices |= _stored(query, grid, stream.name, states)
         for kind in _PILES:
-            piled = [rows for rows, _ in _first_copies(query, grid, stream.name, kind, states)]
+            piled = [rows for rows, _ in _each_once(query, grid, stream.name, kind, states)]
             slices |= _pile(f"{kind}/{stream.name}", piled, _times_of(query, stream.name))
     waiting = [rows for state in states if (rows := state.rows("open")) is not None]
     slices |= {("open", 1): pa.concat_batches(waiting)} if waiting else {}
@@ -108,21 +108,27 @@ def gather(query: JoinQuery, grid: Grid, cells: Sequence[Changes], extra: Mappin
     return State(slices, headers_together(grid, [state.headers for state in states], slices, extra)).changes()
 
 
-def _first_copies(
+def _each_once(
     query: JoinQuery, grid: Grid, name: str, kind: str, states: Sequence[State]
 ) -> Iterator[tuple[pa.RecordBatch, dict[str, Ids]]]:
     """Of every cell the rows of a stream that no other one gives, with the notes about them."""
-    splits = key_splits(query, grid)
-    for cell, state in enumerate(states):
-        rows = state.rows(f"{kind}/{name}")
-        if rows is None:
+    section, times_of = f"{kind}/{name}", _times_of(query, name)
+    found = [state.rows(section) for state in states]
+    empty = next((rows.slice(0, 0) for rows in found if rows is not None), None)
+    if empty is None:
+        return
+    whole = [empty if rows is None else rows for rows in found]
+    cells = [replace(_as_rows(name, rows), times=times_of(rows)) for rows in whole]
+    kept = one_copy_each(grid, cells, key_splits(query, grid))
+    for cell, (state, rows) in enumerate(zip(states, whole, strict=True)):
+        if not rows.num_rows:
             continue
-        first = state.parts(f"{kind}/{name}")[0][0]
+        first = state.parts(section)[0][0]
         marked = {m: f for m, f in _FILLS.items() if kind == "window" and f"{m}/{name}" in state.headers}
         notes = {mark: state.notes(f"{mark}/{name}", fill, first, rows.num_rows) for mark, fill in marked.items()}
-        kept = first_copies(grid, _as_rows(name, rows), cell, splits)
         if kept is not None:
-            rows, notes = rows.filter(pa.array(kept)), {mark: values[kept] for mark, values in notes.items()}
+            own = kept[cell]
+            rows, notes = rows.filter(pa.array(own)), {mark: values[own] for mark, values in notes.items()}
         yield rows, notes
 
 
@@ -133,7 +139,7 @@ def _as_rows(name: str, rows: pa.RecordBatch) -> Rows:
 
 def _stored(query: JoinQuery, grid: Grid, name: str, states: Sequence[State]) -> Slices:
     """The tuples of a window in order of time, and the notes about them under their new ids."""
-    found = list(_first_copies(query, grid, name, "window", states))
+    found = list(_each_once(query, grid, name, "window", states))
     if not found:
         return {}
     rows = pa.concat_batches([each for each, _ in found])
