@@ -105,5 +105,5 @@ def banded(seed: int) -> bool:
 
 
 def test_the_loss_to_cpu_is_within_the_band() -> None:
-    held = [banded(seed) for seed in range(6)]
+    held = [banded(seed) for seed in range(12)]
     assert np.mean(held) >= 0.9, held

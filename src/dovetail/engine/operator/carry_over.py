@@ -29,7 +29,7 @@ from dovetail.plan.physical import Plan
 
 _CARRIED = (
     *("inputs", "watermarks", "horizon", "waiting", "dedup", "diverted", "window", "given", "alone", "best"),
-    *("held", "delivered"),
+    *("held", "delivered", "certain"),
 )
 _BEGIN_ANEW = ("decision", "control")
 
