@@ -138,10 +138,9 @@ class Exit:
             for rows in projection.part(members, times):
                 yield from self.hold.give_alone(rows)
 
-    @property
-    def is_behind(self) -> bool:
+    def is_behind(self, reach: Mapping[str, int]) -> bool:
         """Whether rows may be certain and have not come out, in a state that was read back."""
-        return self.stepwise is not None and self.stepwise.is_behind
+        return self.stepwise is not None and self.stepwise.is_behind(reach)
 
     def leave(self, name: str, others: int, limit: int, before: int = AFTER_ALL) -> Rows:
         """Rows of a stream that come out on their own: no tuple from ``others`` on can join them.

@@ -129,9 +129,8 @@ class SharedExit(Exit):
         for desk in self._desks:
             yield from self._from(desk, desk.become_certain(reach, probed))
 
-    @property
-    def is_behind(self) -> bool:
-        return any(desk.exit.is_behind for desk in self._desks)
+    def is_behind(self, reach: Mapping[str, int]) -> bool:
+        return any(desk.exit.is_behind(reach) for desk in self._desks)
 
     def leave(self, name: str, others: int, limit: int, before: int = AFTER_ALL) -> Rows:
         for desk in self._desks:

@@ -68,10 +68,9 @@ class Stepwise:
         self._kept = plan.steps.kept
         self.walk.adopt(plan)
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether a state was read back in which rows that are certain wait."""
-        return self._notes.replays
+    def is_behind(self, reach: Reach) -> bool:
+        """Whether a state was read back in which rows may be certain and wait: an old one, or that of another order."""
+        return self._notes.replays or self._promised(reach) != self._notes.reach
 
     def sections(self) -> list[Section]:
         """Its parts of the state."""
