@@ -16,7 +16,7 @@ def put_into_memory(filename: str, before: str, after: str) -> bool:
     pairs = _changed(old, new, inside=False)
     if pairs is None:
         return False
-    functions = [f for f in gc.get_objects() if isinstance(f, FunctionType) and f.__code__.co_filename == filename]
+    functions = [f for f in gc.get_objects() if type(f) is FunctionType and f.__code__.co_filename == filename]
     for was, now in pairs:
         if was.co_freevars != now.co_freevars:
             return False

@@ -6,7 +6,6 @@ It runs without site-packages, so that it takes hundredths of a second. Where no
 else than a module, it becomes the interpreter that Java has asked for.
 """
 
-import marshal
 import os
 import signal
 import socket
@@ -19,14 +18,16 @@ def forked(server: str, arguments: list[str]) -> bool:
         try:
             here.connect(server)
             socket.send_fds(here, [b"\0"], [0, 1, 2])
-            here.sendall(marshal.dumps((arguments, dict(os.environ))))
+            told = [b"%d" % len(arguments), *map(os.fsencode, arguments)]
+            told += [name + b"=" + value for name, value in os.environb.items()]
+            here.sendall(b"\0".join(told))
             here.shutdown(socket.SHUT_WR)
-            told = here.recv(64)
+            process = here.recv(64)
         except OSError:
             return False
-        if not told:
+        if not process:
             return False
-        signal.signal(signal.SIGTERM, lambda *_: os.kill(int(told), signal.SIGTERM))
+        signal.signal(signal.SIGTERM, lambda *_: os.kill(int(process), signal.SIGTERM))
         while here.recv(64):
             pass
     return True

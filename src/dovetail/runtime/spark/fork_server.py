@@ -8,7 +8,6 @@ It imports while Java starts, and ends with the process that started it (``forki
 no threads.
 """
 
-import marshal
 import os
 import runpy
 import select
@@ -68,7 +67,8 @@ def serve(listening: socket.socket) -> Wanted | None:
 def _asked(client: socket.socket) -> Wanted:
     _, streams, _, _ = socket.recv_fds(client, 1, 3)
     with client.makefile("rb") as told:
-        arguments, environment = marshal.loads(told.read())
+        count, *parts = [os.fsdecode(part) for part in told.read().split(b"\0")]
+    arguments, environment = parts[: int(count)], dict(part.split("=", 1) for part in parts[int(count) :])
     return Wanted(arguments, environment, streams)
 
 
